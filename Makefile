@@ -1,0 +1,82 @@
+# Every target sets up .venv when it is missing or older than pyproject.toml. Needs Python 3.11+ and make.
+#   make test PYTHON=python3.13    another interpreter (run `make clean` first when .venv exists)
+#   make test WORKERS=8            more test processes
+PYTHON  ?= python3
+WORKERS ?= 2
+
+VENV  := .venv
+STAMP := $(VENV)/.installed
+PY    := $(VENV)/bin/python
+
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: help venv demo test test-all check-generated lint types bench clean force
+.DEFAULT_GOAL := help
+
+help: ## list the targets
+	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{printf "%-24s %s\n", $$1, $$2}'
+
+venv: $(STAMP) ## set up the virtual environment only
+
+demo: $(STAMP) ## solve a dyad: a table and a picture
+	@$(PY) examples/dyad.py
+
+test: lint types check-generated ## lint, types, drift and the tests, without the long ones
+	@echo "== tests"
+	@$(PY) -m pytest -q -n $(WORKERS) -m "not long"
+
+test-all: lint types check-generated ## as test, with the long tests
+	@echo "== all tests"
+	@$(PY) -m pytest -q -n $(WORKERS)
+
+check-generated: $(STAMP) ## compare generated/ with what the generator emits now
+	@echo "== generated files"
+	@$(PY) -m assurgent.codegen.drift
+
+lint: $(STAMP) ## ruff
+	@echo "== lint"
+	@$(PY) -m ruff check .
+
+# Mypy cannot see through the folder mapping of an editable install, so it reads a plain installed copy.
+# The old copy and setuptools' own build/lib go first: deleted modules would live on in them.
+types: $(STAMP) ## mypy, strict
+	@echo "== types"
+	@rm -rf build
+	@$(PY) -m pip install -qq --no-deps --no-build-isolation --no-compile --target build/check .
+	@MYPYPATH=build/check $(PY) -m mypy -p assurgent
+
+bench: $(STAMP) ## measure speed
+	@$(VENV)/bin/assurgent bench
+
+clean: ## remove everything that can be made again, .venv included
+	rm -rf $(VENV) build dist out *.egg-info .hypothesis .ruff_cache .mypy_cache .pytest_cache
+	find codegen templates generated runtime tests examples docs bench -name __pycache__ -type d -prune \
+		-exec rm -rf {} + 2>/dev/null || true
+
+# The stamp holds the folder it was made in: a moved or copied checkout would otherwise go on
+# using (and testing) the modules of the old place.
+ifneq ($(shell cat $(STAMP) 2>/dev/null),$(CURDIR))
+$(STAMP): force
+endif
+
+$(STAMP): pyproject.toml
+	@command -v "$(PYTHON)" >/dev/null 2>&1 || { \
+		echo "'$(PYTHON)' was not found. Install Python 3.11 or newer, or name one: make PYTHON=python3.12 ..." >&2; \
+		exit 1; }
+	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+		echo "assurgent needs Python 3.11 or newer; '$(PYTHON)' is $$("$(PYTHON)" --version 2>&1)." >&2; \
+		echo "Name a newer one: make PYTHON=python3.12 ..." >&2; \
+		exit 1; }
+	@"$(PYTHON)" -c 'import venv, ensurepip' 2>/dev/null || { \
+		echo "'$(PYTHON)' cannot make virtual environments: its venv module is missing." >&2; \
+		echo "On Debian or Ubuntu: sudo apt install python3-venv (or python3.X-venv for that version)." >&2; \
+		exit 1; }
+	@echo "Setting up $(VENV) (the first time takes a minute or two) ..."
+	@if [ "$$(cat $(STAMP) 2>/dev/null)" = "$(CURDIR)" ] && $(PY) -c "" 2>/dev/null; then \
+		:; else "$(PYTHON)" -m venv --clear $(VENV); fi
+	@rm -f $(STAMP)
+	@$(PY) -m pip install -qq --editable '.[dev]'
+	@echo "$(CURDIR)" > $(STAMP)
+	@echo "$(VENV) is ready."
+
+force:

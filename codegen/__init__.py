@@ -1,0 +1,1 @@
+"""Turns the specification of a structural group into the text of a Numba module that solves it."""

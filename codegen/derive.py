@@ -1,0 +1,240 @@
+"""GroupSpec -> Derivation with SymPy: Φ, its Jacobians, and the right-hand sides of every order.
+
+Equation numbers are those of Saura, Segado and Dopico (paper [S]), with the misprints corrected:
+K_t in (33)/(36), the sign of ḃ in (42a), the overall sign of (40).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import sympy as sp
+
+from .algebra import ELEMENTARY, Evaluator, Field
+from .blocks import Block, block_triangular
+from .spec import GroupSpec
+
+SYMPY = Field(
+    number=lambda f: sp.Rational(f.numerator, f.denominator),
+    functions={name: getattr(sp, name) for name in ELEMENTARY},
+    pi=sp.pi,
+)
+_TAU = sp.Dummy("tau", real=True)
+Row = tuple[sp.Expr, ...]
+Direction = Mapping[sp.Symbol, sp.Expr]
+
+
+def symbol(name: str) -> sp.Symbol:
+    """Return the real SymPy symbol of that name."""
+    return sp.Symbol(name, real=True)
+
+
+def along(expressions: Sequence[sp.Expr], direction: Direction) -> Row:
+    """Return the derivative along a direction, d/dτ f(x + τ dx) at τ = 0.
+
+    Going along the direction keeps differences together: (x_C - x_A)² becomes 2 (x_C - x_A)(ẋ_C - ẋ_A).
+    """
+    moved = {x: x + _TAU * dx for x, dx in direction.items() if dx != 0}
+    return tuple(sp.diff(e.xreplace(moved), _TAU).xreplace({_TAU: sp.Integer(0)}) for e in expressions)
+
+
+@dataclass(frozen=True)
+class Coordinates:
+    """A set of scalar coordinates with the symbols of their derivatives of order 1 to 3."""
+
+    symbols: tuple[sp.Symbol, ...]
+
+    def rate(self, order: int) -> tuple[sp.Symbol, ...]:
+        return tuple(symbol(f"{s.name}_{'d' * order}ot") for s in self.symbols)
+
+    def named(self, prefix: str) -> tuple[sp.Symbol, ...]:
+        return tuple(symbol(f"{prefix}_{s.name}") for s in self.symbols)
+
+
+@dataclass(frozen=True)
+class Derivation:
+    """Everything that follows from Φ(φ, h, t) = 0 by differentiation."""
+
+    spec: GroupSpec
+    phi: Coordinates
+    h: Coordinates
+    par: Coordinates
+    Phi: Row
+
+    @cached_property
+    def t(self) -> sp.Symbol:
+        return symbol("t")
+
+    @property
+    def n_constraints(self) -> int:
+        return len(self.Phi)
+
+    @property
+    def n_dependent(self) -> int:
+        return len(self.phi.symbols)
+
+    @property
+    def n_independent(self) -> int:
+        return len(self.h.symbols)
+
+    @cached_property
+    def rheonomic(self) -> bool:
+        """Whether time stands in the constraints explicitly (Φ_t ≠ 0)."""
+        return any(self.t in e.free_symbols for e in self.Phi)
+
+    @cached_property
+    def Phi_phi(self) -> sp.ImmutableMatrix:
+        """Φ_φ, p x r, Eq. 19b."""
+        return sp.ImmutableMatrix(self.n_constraints, self.n_dependent, lambda i, j: sp.diff(self.Phi[i], self.phi.symbols[j]))
+
+    @cached_property
+    def Phi_h(self) -> sp.ImmutableMatrix:
+        """Φ_h, p x s, Eq. 24a."""
+        return sp.ImmutableMatrix(self.n_constraints, self.n_independent, lambda i, j: sp.diff(self.Phi[i], self.h.symbols[j]))
+
+    @cached_property
+    def Phi_t(self) -> Row:
+        """Φ_t, p, Eq. 24b."""
+        return tuple(sp.diff(e, self.t) for e in self.Phi)
+
+    @cached_property
+    def blocks(self) -> tuple[Block, ...] | None:
+        """Blocks of the square system, or None for least squares (p > r)."""
+        if self.n_constraints != self.n_dependent:
+            return None
+        incidence = [
+            frozenset(j for j in range(self.n_dependent) if self.Phi_phi[i, j] != 0) for i in range(self.n_constraints)
+        ]
+        return block_triangular(incidence, self.n_dependent)
+
+    @cached_property
+    def active(self) -> tuple[int, ...]:
+        """The entries of h that the constraints contain; the columns of K for the others are zero."""
+        return tuple(j for j in range(self.n_independent) if any(self.Phi_h[i, j] != 0 for i in range(self.n_constraints)))
+
+    # ---- directions -------------------------------------------------------------------------------------------
+    def _motion(self, phi: Sequence[sp.Expr], h: Sequence[sp.Expr], t: sp.Expr) -> dict[sp.Symbol, sp.Expr]:
+        return {**dict(zip(self.phi.symbols, phi, strict=True)), **dict(zip(self.h.symbols, h, strict=True)), self.t: t}
+
+    def _known(self, order: int) -> dict[sp.Symbol, sp.Expr]:
+        return dict(zip(self.h.symbols, self.h.rate(order), strict=True))
+
+    @cached_property
+    def velocity_rhs(self) -> Row:
+        """-(Φ_h ḣ + Φ_t), right-hand side of Eq. 22c."""
+        return _minus(along(self.Phi, {**self._known(1), self.t: sp.Integer(1)}))
+
+    @cached_property
+    def gamma(self) -> Row:
+        """(d/dt Φ_q) q̇ + d/dt Φ_t, the part of Φ̈ without second derivatives, Eq. 30a and 31."""
+        qdot = self._motion(self.phi.rate(1), self.h.rate(1), sp.Integer(1))
+        return along(along(self.Phi, qdot), qdot)
+
+    @cached_property
+    def acceleration_rhs(self) -> Row:
+        """-(Φ_h ḧ + γ), right-hand side of Eq. 30b."""
+        return tuple(-a - b for a, b in zip(along(self.Phi, self._known(2)), self.gamma, strict=True))
+
+    @cached_property
+    def jerk_rhs(self) -> Row:
+        """-(Φ_h h⃛ + d/dt(rest)), one order above Eq. 30b."""
+        first, second = self.phi.rate(1), self.phi.rate(2)
+        hdot, hddot, hdddot = (self.h.rate(k) for k in (1, 2, 3))
+        qddot = self._motion(second, hddot, sp.Integer(0))
+        qdot = self._motion(first, hdot, sp.Integer(1))
+        Phiddot = tuple(a + b for a, b in zip(along(self.Phi, qddot), self.gamma, strict=True))
+        rates = dict(zip(first, second, strict=True)) | dict(zip(hdot, hddot, strict=True)) | dict(zip(hddot, hdddot, strict=True))
+        return _minus(along(Phiddot, {**qdot, **rates}))
+
+    @cached_property
+    def curvature(self) -> Row:
+        """∂²Φ along two directions u and v of (φ, h, t): the one bilinear form behind L, K_t and d(Sb)/dt."""
+        u = self._motion(self.phi.named("u"), self.h.named("u"), symbol("u_t"))
+        v = self._motion(self.phi.named("v"), self.h.named("v"), symbol("v_t"))
+        return along(along(self.Phi, u), v)
+
+    @cached_property
+    def curvature_transposed(self) -> Row:
+        """(D_u Φ_φ)ᵀ w, r entries; the terms of Eq. 42 and 43 that only least squares has (w: residual of a rate)."""
+        u = self._motion(self.phi.named("u"), self.h.named("u"), symbol("u_t"))
+        moved = along(self.Phi, u)
+        weights = [symbol(f"w_{i}") for i in range(self.n_constraints)]
+        return tuple(
+            sp.Add(*(w * sp.diff(e, x) for w, e in zip(weights, moved, strict=True))) for x in self.phi.symbols
+        )
+
+    @cached_property
+    def tangent_rhs(self) -> tuple[Row, Row, Row]:
+        """Right-hand sides of the tangent-linear motion: changes of φ, φ̇, φ̈ with changes of h, ḣ, ḧ and parameters.
+
+        Φ_φ δφ = -(Φ_h δh + Φ_p δp); differentiating Φ̇ = 0 and Φ̈ = 0 along the same change gives the next two.
+        """
+        base = dict(zip(self.phi.symbols, self.phi.named("d"), strict=True))
+        base |= dict(zip(self.h.symbols, self.h.named("d"), strict=True))
+        base |= dict(zip(self.par.symbols, self.par.named("d"), strict=True))
+        without = base | dict.fromkeys(self.phi.symbols, sp.Integer(0))
+        first = _minus(along(self.Phi, without))
+        qdot = self._motion(self.phi.rate(1), self.h.rate(1), sp.Integer(1))
+        Phidot = along(self.Phi, qdot)
+        rate = base | dict(zip(self.h.rate(1), Coordinates(self.h.rate(1)).named("d"), strict=True))
+        second = _minus(along(Phidot, rate))
+        qddot = self._motion(self.phi.rate(2), self.h.rate(2), sp.Integer(0))
+        Phiddot = tuple(a + b for a, b in zip(along(self.Phi, qddot), self.gamma, strict=True))
+        rate |= dict(zip(self.phi.rate(1), Coordinates(self.phi.rate(1)).named("d"), strict=True))
+        rate |= dict(zip(self.h.rate(2), Coordinates(self.h.rate(2)).named("d"), strict=True))
+        return first, second, _minus(along(Phiddot, rate))
+
+    @cached_property
+    def points(self) -> tuple[tuple[str, tuple[Row, Row, Row]], ...]:
+        """Position, velocity and acceleration of the points of interest (Eq. 44-47 without the matrices)."""
+        evaluate = evaluator(self.spec)
+        qdot = self._motion(self.phi.rate(1), self.h.rate(1), sp.Integer(1))
+        qddot = self._motion(self.phi.rate(2), self.h.rate(2), sp.Integer(0))
+        found = []
+        for formula in self.spec.points:
+            place = tuple(evaluate(formula.node))
+            velocity = along(place, qdot)
+            acceleration = tuple(a + b for a, b in zip(along(place, qddot), along(velocity, qdot), strict=True))
+            found.append((formula.name, (place, velocity, acceleration)))
+        return tuple(found)
+
+    # ---- small groups: K and L in symbols -----------------------------------------------------------------------
+    @cached_property
+    def K(self) -> sp.ImmutableMatrix | None:
+        """K in symbols where r <= 2 and p = r (Eq. 25a, 27); elsewhere Eq. 25a is solved at run time."""
+        if self.n_dependent > 2 or self.n_constraints != self.n_dependent:
+            return None
+        det = self.Phi_phi.det()
+        return sp.ImmutableMatrix((-self.Phi_phi.adjugate() * self.Phi_h / det).applyfunc(sp.factor))
+
+
+def _minus(row: Row) -> Row:
+    return tuple(-e for e in row)
+
+
+def evaluator(spec: GroupSpec) -> Evaluator:
+    """Return the evaluator of the specification's formulas over SymPy symbols."""
+    return spec.evaluator(symbol, SYMPY)
+
+
+def derive(spec: GroupSpec) -> Derivation:
+    """Return the derivation of a specification."""
+    evaluate = evaluator(spec)
+    rows = tuple(e for c in spec.constraints for e in evaluate.residual(c.equation))
+
+    def coordinates(names: Sequence[str]) -> Coordinates:
+        return Coordinates(tuple(symbol(n) for n in names))
+
+    return Derivation(spec, coordinates(spec.phi), coordinates(spec.h), coordinates(spec.par), rows)
+
+
+def row_labels(derivation: Derivation) -> tuple[str, ...]:
+    """Return for each scalar row the name of its constraint, with the component where the constraint is a vector."""
+    evaluate = evaluator(derivation.spec)
+    labels: list[str] = []
+    for c in derivation.spec.constraints:
+        n = len(evaluate.residual(c.equation))
+        labels += [c.name] if n == 1 else [f"{c.name}.{'xyz'[i]}" for i in range(n)]
+    return tuple(labels)

@@ -1,0 +1,370 @@
+"""Derivation -> KernelIR: every kernel of a group type as straight-line code. SymPy ends here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import sympy as sp
+
+from . import ir
+from .closedform import ClosedForm, Step, is_sphere, line_meets_quadric, linear_solution
+from .derive import Coordinates, Derivation, Row, symbol
+from .linear import (
+    EXPLICIT_ORDER,
+    BlockSolver,
+    Namer,
+    cofactors,
+    determinant,
+    factor_blocks,
+    factor_elimination,
+    solve_blocks,
+    solver_of,
+)
+from .pool import Pool, Value
+
+# A third-order tensor is written out where it stays readable; larger ones run in loops.
+MAX_UNROLLED_3OT = (3, 6)
+# A root whose argument is negative by rounding alone is a dead point reached exactly: there it counts as zero.
+ROOT_ROUNDING = sp.Rational(1, 10**14)
+
+
+@dataclass(frozen=True)
+class GroupIR:
+    """All kernels of one type in their order, with what the template must know of it."""
+
+    kernels: tuple[ir.Kernel, ...]
+    solver: str
+    has_closed_form: bool
+    has_unrolled_3ot: bool
+    branches: tuple[str, ...]
+    n_factors: int
+    block_sizes: tuple[int, ...]
+
+
+Vectors = list[tuple[str, Sequence[sp.Symbol | str]]]
+
+
+class _Builder:
+    """Makes one kernel after the other from the derivation."""
+
+    def __init__(self, derivation: Derivation, closed_form: ClosedForm | None) -> None:
+        self.d = derivation
+        self.closed_form = closed_form
+        self.kernels: list[ir.Kernel] = []
+        self.solver = solver_of(derivation.n_constraints, derivation.n_dependent, derivation.blocks)
+        self.factor_names: list[str] = []
+        d = derivation
+        self.state: Vectors = [("phi", d.phi.symbols), ("h", d.h.symbols), ("par", d.par.symbols)]
+        self.u: Vectors = [("u_phi", d.phi.named("u")), ("u_h", d.h.named("u"))]
+        self.v: Vectors = [("v_phi", d.phi.named("v")), ("v_h", d.h.named("v"))]
+
+    def kernel(self, name: str, doc: str, vectors: Vectors, scalars: tuple[str, ...], fill: Callable[[Pool], Sequence[str]],
+               output: str | None = None) -> None:
+        """Add a kernel: `fill` asks the pool for its results and returns their names."""
+        symbols = [str(s) for _, group in vectors for s in group]
+        pool = Pool([*symbols, *scalars])
+        results = tuple(fill(pool))
+        sections = pool.sections()
+        read = frozenset(n for section in sections for a in section.statements for n in _names(a.value)) | frozenset(results)
+        arguments = tuple(ir.Argument(n, tuple(map(str, g)), read & frozenset(map(str, g))) for n, g in vectors)
+        count = sum(ir.operations(a.value) for section in sections for a in section.statements)
+        self.kernels.append(ir.Kernel(name, doc, arguments, scalars, sections, results, output, count))
+
+    def rows(self, name: str, doc: str, vectors: Vectors, scalars: tuple[str, ...], rows: Row, prefix: str) -> None:
+        """Add a kernel that returns the given expressions as a tuple."""
+
+        def fill(pool: Pool) -> list[str]:
+            targets = [f"{prefix}{i}" for i in range(len(rows))]
+            for target, row in zip(targets, rows, strict=True):
+                pool.assign(target, pool.freeze(row))
+            return targets
+
+        self.kernel(name, doc, vectors, scalars, fill)
+
+    def matrix(self, name: str, doc: str, entries: sp.ImmutableMatrix, output: str) -> None:
+        """Add a kernel that writes a matrix into the caller's array, one line per entry."""
+
+        def fill(pool: Pool) -> list[str]:
+            for i in range(entries.rows):
+                for j in range(entries.cols):
+                    pool.assign(f"{output}[{i}, {j}]", pool.freeze(entries[i, j]))
+            return []
+
+        self.kernel(name, doc, self.state, ("t",), fill, output)
+
+    # ---- the kernels --------------------------------------------------------------------------------------------
+    def build(self) -> GroupIR:
+        d = self.d
+        hdot: Vectors = [("hdot", d.h.rate(1))]
+        rates: Vectors = [("phidot", d.phi.rate(1)), ("hdot", d.h.rate(1))]
+        self.rows("constraint_at", "Φ(φ, h, t), Eq. 17.", self.state, ("t",), d.Phi, "Phi_")
+        self.matrix("jacobian_dependent", "Φ_φ into an array p x r, Eq. 19b.", d.Phi_phi, "Phi_phi")
+        self.matrix("jacobian_independent", "Φ_h into an array p x s, Eq. 24a.", d.Phi_h, "Phi_h")
+        if self.solver == "unrolled":
+            self.factor_and_solve()
+        if self.closed_form:
+            self.position()
+        self.rows("velocity_rhs", "-(Φ_h ḣ + Φ_t), Eq. 22c.", self.state + hdot, ("t",), d.velocity_rhs, "rhs_")
+        self.rows("acceleration_rhs", "-(Φ_h ḧ + (d/dt Φ_q) q̇ + d/dt Φ_t), Eq. 30b (TD).",
+                  [*self.state, *rates, ("hddot", d.h.rate(2))], ("t",), d.acceleration_rhs, "rhs_")
+        self.rows("jerk_rhs", "Right-hand side of the third derivative, one order above Eq. 30b.",
+                  [*self.state, *rates, ("phiddot", d.phi.rate(2)), ("hddot", d.h.rate(2)), ("hdddot", d.h.rate(3))],
+                  ("t",), d.jerk_rhs, "rhs_")
+        self.rows("curvature_at", "∂²Φ along u and v: right-hand sides of Eq. 39 are -curvature(u_i, u_k), u_i = (K e_i, e_i).",
+                  self.state + self.u + self.v, ("t", "u_t", "v_t"), d.curvature, "c_")
+        if self.solver == "qr":
+            self.least_squares_terms()
+        unrolled_3ot = self.solver == "unrolled" and d.n_dependent <= MAX_UNROLLED_3OT[0] and len(d.active) <= MAX_UNROLLED_3OT[1]
+        if unrolled_3ot:
+            self.third_order_tensor()
+        self.tangent()
+        if d.spec.points:
+            self.points()
+        blocks = d.blocks or ()
+        branches = self.closed_form.branches if self.closed_form else ()
+        return GroupIR(tuple(self.kernels), self.solver, self.closed_form is not None, unrolled_3ot, branches,
+                       len(self.factor_names), tuple(b.size for b in blocks))
+
+    def factored(self, pool: Pool) -> tuple[BlockSolver, list[str]]:
+        """Ask for the factorised blocks of Φ_φ in a pool."""
+        d = self.d
+        assert d.blocks is not None
+        matrix = [[pool.freeze(d.Phi_phi[i, j]) for j in range(d.n_dependent)] for i in range(d.n_constraints)]
+        keep = Namer(pool)
+        return factor_blocks(matrix, d.blocks, keep), keep.names
+
+    def factor_and_solve(self) -> None:
+        d = self.d
+        assert d.blocks is not None
+        found: list[BlockSolver] = []
+
+        def factor(pool: Pool) -> list[str]:
+            solver, names = self.factored(pool)
+            found.append(solver)
+            self.factor_names = names
+            return names
+
+        sizes = ", ".join(str(b.size) for b in d.blocks)
+        how = "explicit inverse" if max(b.size for b in d.blocks) <= EXPLICIT_ORDER else "elimination with run-time pivoting"
+        self.kernel("factor_at", f"Φ_φ factorised, blocks of {sizes} ({how}), for solve_with.", self.state, ("t",), factor)
+
+        def solve(pool: Pool) -> list[str]:
+            rhs = [pool.symbol(f"r{i}") for i in range(d.n_dependent)]
+            x = solve_blocks(found[0], rhs, pool, pool.name)
+            named = (v if v.factor == 1 and v.constant is None else pool.assign(f"y{i}", v) for i, v in enumerate(x))
+            return [pool_name(v) for v in named]
+
+        vectors: Vectors = [("factors", self.factor_names), ("rhs", [f"r{i}" for i in range(d.n_dependent)])]
+        self.kernel("solve_with", "x with Φ_φ x = rhs, from the factors.", vectors, (), solve)
+        self.kernel("conditioning_at", "Distance from singularity, 0 to 1: least |det| / Π|row| or pivot ratio of the blocks.",
+                    self.state, ("t",), self.conditioning)
+
+    def conditioning(self, pool: Pool) -> list[str]:
+        d = self.d
+        assert d.blocks is not None
+        least = pool.number(1)
+        for block in d.blocks:
+            a = [[pool.freeze(d.Phi_phi[r, c]) for c in block.columns] for r in block.rows]
+            if block.size > EXPLICIT_ORDER:
+                sizes = [pool.call("abs", v) for v in factor_elimination(a, Namer(pool)).pivots]  # reciprocals
+                value = _extreme(pool, sizes, smallest=True) / _extreme(pool, sizes, smallest=False)
+            else:
+                norms = [pool.call("sqrt", pool.sum([v * v for v in row])) for row in a]
+                value = pool.call("abs", pool.lift(determinant(a, cofactors(a)))) / pool.product(norms)
+            least = _extreme(pool, [least, value], smallest=True) if value.constant is None else least
+        pool.assign("indicator", least)
+        return ["indicator"]
+
+    def position(self) -> None:
+        d, form = self.d, self.closed_form
+        assert form is not None
+        signs = list(form.branches)
+        vectors: Vectors = [("h", d.h.symbols), ("par", d.par.symbols), ("branch", signs)]
+
+        def fill(pool: Pool) -> list[str]:
+            gaps: list[Value] = []
+            if form.given:
+                roots = sorted({p for _, e in form.given for p in e.atoms(sp.Pow) if p.exp == sp.Rational(1, 2)}, key=str)
+                gaps = [pool.freeze(p.base) for p in roots]
+                for name, expression in form.given:
+                    pool.assign(name, pool.freeze(expression))
+            for step in form.steps:
+                pool.section = f"block {', '.join(d.phi.symbols[c].name for c in step.block.columns)}"
+                self.step(pool, step, signs, gaps)
+            pool.section = "margin of assembly: negative where the group cannot be closed"
+            pool.assign("gap", _extreme(pool, gaps, smallest=True) if gaps else pool.number(1))
+            return [*(s.name for s in d.phi.symbols), "gap"]
+
+        self.kernel("position_at", "φ(h) in closed form on the branch given by its signs, and the margin of assembly.",
+                    vectors, ("t",), fill)
+
+    def step(self, pool: Pool, step: Step, signs: Sequence[str], gaps: list[Value]) -> None:
+        """One block of the closed form: the formulas that closedform.py proved, on the values of this kernel."""
+        e, n = step.expansion, step.block.size
+        unknowns = [self.d.phi.symbols[c].name for c in step.block.columns]
+        tag = "" if not gaps else str(len(gaps))
+
+        def named(prefix: str, expressions: Sequence[sp.Expr]) -> list[Value]:
+            return [pool.name(f"{prefix}{i}{tag}", pool.freeze(x)) for i, x in enumerate(expressions)]
+
+        def name(label: str, value: Value) -> Value:
+            return pool.name(label + tag, value)
+
+        center = [pool.freeze(x) for x in e.center]
+        if step.branch is None:
+            a = [[pool.freeze(v) for v in row] for row in e.gradients]
+            u = linear_solution(a, [pool.freeze(c) for c in e.constants], name)
+        else:
+            assert e.quadric is not None
+            linear = [i for i in range(n) if i != e.reference]
+            a = [named(f"a{i}", e.gradients[i]) for i in linear]
+            c = named("c", [e.constants[i] for i in linear])
+            Q = [[pool.freeze(e.quadric[i, j]) for j in range(n)] for i in range(n)]
+            g = [pool.freeze(x) for x in e.gradients[e.reference]]
+            k = pool.freeze(e.constants[e.reference])
+            line = line_meets_quadric(a, c, Q, g, k, is_sphere(e.quadric), name)
+            square = line.beta * line.beta
+            discriminant = name("discriminant", square - line.alpha * line.gamma)
+            size = square + pool.call("abs", line.alpha) * pool.sum([pool.call("abs", p) for p in line.parts])
+            zero = pool.number(0)
+            clipped = pool.select(zero, discriminant, discriminant,
+                                  pool.select(-pool.freeze(ROOT_ROUNDING) * size, discriminant, zero, discriminant))
+            gaps.append(name("root", clipped))
+            tau = name("tau", (pool.symbol(signs[step.branch]) * pool.call("sqrt", gaps[-1]) - line.beta) * line.inverse)
+            u = [p + tau * q for p, q in zip(line.x0, line.d, strict=True)]
+        for unknown, origin, value in zip(unknowns, center, u, strict=True):
+            pool.assign(unknown, origin + value)
+
+    def least_squares_terms(self) -> None:
+        d = self.d
+        rate = {**dict(zip(d.phi.symbols, d.phi.named("v"), strict=True)), **dict(zip(d.h.symbols, d.h.named("v"), strict=True))}
+        rows = tuple(sp.Add(*(sp.diff(f, x) * v for x, v in rate.items()), sp.diff(f, d.t) * symbol("v_t")) for f in d.Phi)
+        self.rows("rate_at", "Φ_φ v_φ + Φ_h v_h + Φ_t v_t, what a rate leaves of Eq. 22b.", self.state + self.v, ("t", "v_t"), rows, "w_")
+        weights: Vectors = [("w", [f"w_{i}" for i in range(d.n_constraints)])]
+        self.rows("curvature_transposed_at", "(D_u Φ_φ)ᵀ w, the terms of Eq. 42a and 43 that only least squares has.",
+                  self.state + self.u + weights, ("t", "u_t"), d.curvature_transposed, "c_")
+
+    def third_order_tensor(self) -> None:
+        """K by columns (Eq. 25a), L by pairs (Eq. 39, symmetric in i and k), then Eq. 36 with the term K_t (corrected)."""
+        d = self.d
+        r = d.n_dependent
+        directions = [*d.active, *(["t"] if d.rheonomic else [])]
+
+        def unit(prefix: str, which: int | str, column: list[sp.Expr]) -> dict[sp.Symbol, sp.Expr]:
+            values = dict.fromkeys(d.h.named(prefix), sp.Integer(0)) | {symbol(f"{prefix}_t"): sp.Integer(int(which == "t"))}
+            if which != "t":
+                values[d.h.named(prefix)[int(which)]] = sp.Integer(1)
+            return values | dict(zip(d.phi.named(prefix), column, strict=True))
+
+        def fill(pool: Pool) -> list[str]:
+            pool.section = "Φ_φ factorised"
+            solver, _ = self.factored(pool)
+            columns: dict[int | str, list[sp.Expr]] = {}
+            for i in directions:
+                pool.section = f"K[:, {i}], Eq. 25a" if i != "t" else "S b, Eq. 25"
+                side = d.Phi_t if i == "t" else [d.Phi_h[row, i] for row in range(r)]
+                columns[i] = self.column(pool, solver, [-pool.freeze(e) for e in side], f"K{i}_")
+            total = [pool.number(0)] * r
+            for a, i in enumerate(directions):
+                for k in directions[a:]:
+                    swap = unit("u", i, columns[i]) | unit("v", k, columns[k])
+                    side = [-pool.freeze(e.xreplace(swap)) for e in d.curvature]
+                    if all(v.is_zero for v in side):
+                        continue
+                    pool.section = f"L[{i}][:, {k}], Eq. 39"
+                    column = self.column(pool, solver, side, f"L{i}_{k}_")
+                    rate = self.rate_of(pool, i) * self.rate_of(pool, k) * (1 if i == k else 2)
+                    total = [s + rate * pool.freeze(e) for s, e in zip(total, column, strict=True)]
+            pool.section = "φ̈ = K ḧ + Σ ḣ_i L_i ḣ (+ K_t ḣ + d(Sb)/dt), Eq. 36"
+            for j in range(r):
+                linear = [pool.freeze(columns[i][j]) * pool.symbol(d.h.rate(2)[i].name) for i in d.active]
+                pool.assign(f"x{j}", pool.sum([total[j], *linear]))
+            return [f"x{j}" for j in range(r)]
+
+        vectors: Vectors = [*self.state, ("hdot", d.h.rate(1)), ("hddot", d.h.rate(2))]
+        self.kernel("acceleration_3ot_at", "φ̈ by the third-order tensor, Eq. 36 (3OT).", vectors, ("t",), fill)
+
+    def rate_of(self, pool: Pool, i: int | str) -> Value:
+        return pool.number(1) if i == "t" else pool.symbol(self.d.h.rate(1)[int(i)].name)
+
+    def column(self, pool: Pool, solver: BlockSolver, side: list[Value], prefix: str) -> list[sp.Expr]:
+        """Solve for one column and return its entries as SymPy symbols (or numbers) for further substitution."""
+
+        def name(target: str, value: Value) -> Value:
+            return pool.name(prefix + target.removeprefix("x"), value)
+
+        found = []
+        for value in solve_blocks(solver, side, pool, name):
+            if value.constant is not None:
+                found.append(sp.Rational(value.constant.numerator, value.constant.denominator))
+            else:
+                scale = sp.Rational(value.factor.numerator, value.factor.denominator)
+                found.append(scale * symbol(pool_name(value)))
+        return found
+
+    def tangent(self) -> None:
+        d = self.d
+        first, second, third = d.tangent_rhs
+        names = ("φ", "φ̇", "φ̈")
+        dstate: Vectors = [("dh", d.h.named("d")), ("dpar", d.par.named("d"))]
+        dphi: Vectors = [("dphi", d.phi.named("d"))]
+        rates: Vectors = [("phidot", d.phi.rate(1)), ("hdot", d.h.rate(1))]
+        dhdot: Vectors = [("dhdot", Coordinates(d.h.rate(1)).named("d"))]
+        dphidot: Vectors = [("dphidot", Coordinates(d.phi.rate(1)).named("d"))]
+        dhddot: Vectors = [("dhddot", Coordinates(d.h.rate(2)).named("d"))]
+        second_rates: Vectors = [("phiddot", d.phi.rate(2)), ("hddot", d.h.rate(2))]
+        doc = "Right-hand side for the change of {} with changes of h, its rates and the parameters."
+        self.rows("tangent_position_rhs", doc.format(names[0]), self.state + dstate, ("t",), first, "rhs_")
+        self.rows("tangent_velocity_rhs", doc.format(names[1]), self.state + rates + dstate + dphi + dhdot, ("t",), second, "rhs_")
+        self.rows("tangent_acceleration_rhs", doc.format(names[2]),
+                  self.state + rates + second_rates + dstate + dphi + dhdot + dphidot + dhddot, ("t",), third, "rhs_")
+
+    def points(self) -> None:
+        d = self.d
+        vectors: Vectors = [*self.state, ("phidot", d.phi.rate(1)), ("hdot", d.h.rate(1)),
+                            ("phiddot", d.phi.rate(2)), ("hddot", d.h.rate(2))]
+
+        def fill(pool: Pool) -> list[str]:
+            for i, (name, orders) in enumerate(d.points):
+                pool.section = f"{name}: position, velocity, acceleration"
+                for order, row in enumerate(orders):
+                    for axis, expression in enumerate(row):
+                        pool.assign(f"out[{i}, {order}, {axis}]", pool.freeze(expression))
+            return []
+
+        self.kernel("points", "Position, velocity, acceleration of the points of interest into out[point, order, axis], Eq. 44-47.",
+                    vectors, ("t",), fill, "out")
+
+
+def pool_name(value: Value) -> str:
+    """Return the name that a value carries."""
+    return str(value.pool.keys[value.node][1])
+
+
+def _extreme(pool: Pool, values: Sequence[Value], *, smallest: bool) -> Value:
+    best = values[0]
+    for v in values[1:]:
+        best = pool.select(v, best, v, best) if smallest else pool.select(best, v, v, best)
+    return best
+
+
+def _names(node: ir.Node) -> set[str]:
+    match node:
+        case ir.Sym(name):
+            return {name}
+        case ir.Num():
+            return set()
+        case ir.Scaled(_, inner) | ir.Call(_, inner):
+            return _names(inner)
+        case ir.Sum(terms):
+            return set().union(*(_names(n) for _, n in terms))
+        case ir.Product(factors):
+            return set().union(*(_names(n) for n, _ in factors))
+        case ir.Select(less, greater, yes, no):
+            return _names(less) | _names(greater) | _names(yes) | _names(no)
+
+
+def build_kernels(derivation: Derivation, closed_form: ClosedForm | None) -> GroupIR:
+    """Return all kernels of a group type."""
+    return _Builder(derivation, closed_form).build()

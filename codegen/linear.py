@@ -1,0 +1,220 @@
+"""Linear systems as straight-line code: explicit inverse to order 3, above it elimination with run-time pivoting.
+
+A static pivot order is unsafe: entries of a natural-coordinate Jacobian pass through zero in ordinary poses.
+The pivot is chosen by conditional exchanges without branches, so that the lanes of a sweep stay together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .blocks import Block
+from .pool import Pool, Value
+
+EXPLICIT_ORDER = 3
+UNROLLED_ORDER = 8
+
+
+def solver_of(n_rows: int, n_columns: int, blocks: Sequence[Block] | None) -> str:
+    """Return the solver for a system: 'unrolled' (by blocks), 'lu' (loops) or 'qr' (least squares)."""
+    if n_rows > n_columns or blocks is None:
+        return "qr"
+    return "unrolled" if max(b.size for b in blocks) <= UNROLLED_ORDER else "lu"
+
+
+def cofactors(a: Sequence[Sequence[Any]]) -> list[list[Any]]:
+    """Return the adjugate of a matrix of order 1 to 3, over any field."""
+    if len(a) == 1:
+        return [[1]]
+    if len(a) == 2:
+        return [[a[1][1], -a[0][1]], [-a[1][0], a[0][0]]]
+
+    def minor(i: int, j: int) -> Any:
+        p, q = [r for r in range(3) if r != i]
+        m, n = [c for c in range(3) if c != j]
+        value = a[p][m] * a[q][n] - a[p][n] * a[q][m]
+        return value if (i + j) % 2 == 0 else -value
+
+    return [[minor(j, i) for j in range(3)] for i in range(3)]
+
+
+def determinant(a: Sequence[Sequence[Any]], adjugate: Sequence[Sequence[Any]]) -> Any:
+    """Return the determinant from the first row and the adjugate's first column."""
+    total = a[0][0] * adjugate[0][0]
+    for j in range(1, len(a)):
+        total = total + a[0][j] * adjugate[j][0]
+    return total
+
+
+class Namer:
+    """Names f0, f1, ... for what the factor kernel hands on; constants are not handed on."""
+
+    def __init__(self, pool: Pool) -> None:
+        self.pool = pool
+        self.names: list[str] = []
+
+    def __call__(self, value: Value) -> Value:
+        if value.constant is not None:
+            return value
+        name = f"f{len(self.names)}"
+        self.names.append(name)
+        return self.pool.assign(name, value)
+
+
+def factor_explicit(a: list[list[Value]], keep: Namer) -> list[list[Value]]:
+    """Return the inverse, with one division shared by all entries."""
+    pool = keep.pool
+    adjugate = [[pool.lift(v) for v in row] for row in cofactors(a)]
+    reciprocal = pool.name(f"reciprocal{len(keep.names)}", 1 / pool.lift(determinant(a, adjugate)))
+    return [[keep(v * reciprocal) for v in row] for row in adjugate]
+
+
+def solve_explicit(inverse: Sequence[Sequence[Value]], rhs: Sequence[Value], pool: Pool) -> list[Value]:
+    return [pool.sum([f * b for f, b in zip(row, rhs, strict=True)]) for row in inverse]
+
+
+@dataclass(frozen=True)
+class Elimination:
+    """LU by columns: `swaps[k]` decides the exchanges of step k in order, `lower` and `upper` hold the multipliers."""
+
+    swaps: tuple[tuple[Value, ...], ...]
+    lower: tuple[tuple[Value, ...], ...]
+    upper: tuple[tuple[Value, ...], ...]
+    pivots: tuple[Value, ...]
+
+    def map(self, change: Callable[[Value], Value]) -> Elimination:
+        def table(rows: tuple[tuple[Value, ...], ...]) -> tuple[tuple[Value, ...], ...]:
+            return tuple(tuple(change(v) for v in row) for row in rows)
+
+        return Elimination(table(self.swaps), table(self.lower), table(self.upper), tuple(change(v) for v in self.pivots))
+
+
+def exchange(pool: Pool, flag: Value, x: Value, y: Value) -> tuple[Value, Value]:
+    """Return (y, x) where the flag is 1 and (x, y) where it is 0."""
+    half = pool.number(0)
+    return pool.select(half, flag, y, x), pool.select(half, flag, x, y)
+
+
+def factor_elimination(a: list[list[Value]], keep: Namer) -> Elimination:
+    """Eliminate column by column; every row below is compared with the pivot row and exchanged if its entry is larger."""
+    pool, n = keep.pool, len(a)
+    serial = 0
+
+    def fresh(value: Value) -> Value:
+        nonlocal serial
+        serial += 1
+        return pool.name(f"e{len(keep.names)}_{serial}", value)
+
+    swaps, lower, upper, pivots = [], [], [], []
+    rows = [list(row) for row in a]
+    for k in range(n):
+        flags = []
+        for i in range(k + 1, n):
+            if rows[i][k].is_zero:
+                flags.append(pool.number(0))
+                continue
+            top, here = pool.call("abs", rows[k][k]), pool.call("abs", rows[i][k])
+            flag = keep(pool.select(top, here, pool.number(1), pool.number(0)))
+            flags.append(flag)
+            for j in range(k, n):
+                upper_entry, lower_entry = exchange(pool, flag, rows[k][j], rows[i][j])
+                rows[k][j], rows[i][j] = fresh(upper_entry), fresh(lower_entry)
+        swaps.append(tuple(flags))
+        inverse = keep(1 / rows[k][k])
+        pivots.append(inverse)
+        multipliers = []
+        for i in range(k + 1, n):
+            if rows[i][k].is_zero:
+                multipliers.append(pool.number(0))
+                continue
+            factor = keep(rows[i][k] * inverse)
+            multipliers.append(factor)
+            for j in range(k + 1, n):
+                rows[i][j] = fresh(rows[i][j] - factor * rows[k][j])
+        lower.append(tuple(multipliers))
+        upper.append(tuple(keep(v) for v in rows[k][k + 1 :]))
+    return Elimination(tuple(swaps), tuple(lower), tuple(upper), tuple(pivots))
+
+
+def solve_elimination(lu: Elimination, rhs: Sequence[Value], pool: Pool, name: Callable[[Value], Value]) -> list[Value]:
+    """Apply the recorded exchanges and multipliers to a right-hand side, then substitute back."""
+    n = len(rhs)
+    b = list(rhs)
+    for k in range(n):
+        for i in range(k + 1, n):
+            flag = lu.swaps[k][i - k - 1]
+            if flag.constant != 0:
+                first, second = exchange(pool, flag, b[k], b[i])
+                b[k], b[i] = name(first), name(second)
+        for i in range(k + 1, n):
+            factor = lu.lower[k][i - k - 1]
+            if factor.constant != 0:
+                b[i] = name(b[i] - factor * b[k])
+    x: list[Value] = [pool.number(0)] * n
+    for k in range(n - 1, -1, -1):
+        done = [lu.upper[k][j - k - 1] * x[j] for j in range(k + 1, n)]
+        x[k] = name((b[k] - pool.sum(done)) * lu.pivots[k])
+    return x
+
+
+@dataclass(frozen=True)
+class BlockSolver:
+    """The factorised blocks of a square system, in the order of solution, with the couplings to earlier unknowns."""
+
+    blocks: tuple[Block, ...]
+    parts: tuple[list[list[Value]] | Elimination, ...]
+    couplings: tuple[tuple[tuple[int, int, Value], ...], ...]
+
+
+def factor_blocks(matrix: list[list[Value]], blocks: Sequence[Block], keep: Namer) -> BlockSolver:
+    """Factorise each diagonal block and keep the entries left of it."""
+    parts: list[list[list[Value]] | Elimination] = []
+    couplings = []
+    known: set[int] = set()
+    for block in blocks:
+        a = [[matrix[r][c] for c in block.columns] for r in block.rows]
+        if block.size <= EXPLICIT_ORDER:
+            parts.append(factor_explicit(a, keep))
+        else:
+            parts.append(factor_elimination(a, keep))
+        couplings.append(tuple((r, c, keep(matrix[r][c])) for r in block.rows for c in sorted(known) if not matrix[r][c].is_zero))
+        known |= set(block.columns)
+    return BlockSolver(tuple(blocks), tuple(parts), tuple(couplings))
+
+
+def transfer(value: Value, pool: Pool) -> Value:
+    """Return a value of the factor kernel in the pool of the solve kernel: there it is an input of the same name."""
+    if value.constant is not None:
+        return pool.number(value.constant)
+    found = pool.symbol(str(value.pool.keys[value.node][1]))
+    return found * value.factor if value.factor != 1 else found
+
+
+def solve_blocks(solver: BlockSolver, rhs: Sequence[Value], pool: Pool, name: Callable[[str, Value], Value]) -> list[Value]:
+    """Return the unknowns, block by block; `name(target, value)` names intermediate results."""
+
+    def here(value: Value) -> Value:
+        return transfer(value, pool)
+
+    x: list[Value] = [pool.number(0)] * len(rhs)
+    serial = 0
+
+    def fresh(value: Value) -> Value:
+        nonlocal serial
+        serial += 1
+        return name(f"b{serial}", value)
+
+    for block, part, couplings in zip(solver.blocks, solver.parts, solver.couplings, strict=True):
+        b = {r: rhs[r] for r in block.rows}
+        for r, c, value in couplings:
+            b[r] = b[r] - here(value) * x[c]
+        side = [fresh(b[r]) for r in block.rows]
+        if isinstance(part, Elimination):
+            solved = solve_elimination(part.map(here), side, pool, fresh)
+        else:
+            solved = solve_explicit([[here(v) for v in row] for row in part], side, pool)
+        for c, value in zip(block.columns, solved, strict=True):
+            x[c] = name(f"x{c}", value)
+    return x

@@ -1,0 +1,285 @@
+"""Common subexpressions by value numbering: equal values get one node, in an order that never depends on hashing.
+
+`sympy.cse` does not promise its order; here a node's number is the moment of its creation, inputs come first in
+the declared order, and a kernel's statements are printed in the order in which its results were asked for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import gcd, lcm
+from typing import TYPE_CHECKING
+
+import sympy as sp
+
+from . import ir
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+_FUNCTIONS = {
+    sp.sin: "sin", sp.cos: "cos", sp.tan: "tan", sp.asin: "asin", sp.acos: "acos", sp.atan: "atan",
+    sp.exp: "exp", sp.log: "log", sp.Abs: "abs",
+}
+
+
+def _content(coefficients: Sequence[Fraction]) -> Fraction:
+    """Return the common factor to take out of a sum: it saves a product, and most terms become positive."""
+    sizes = [abs(c) for c in coefficients]
+    divisor = Fraction(gcd(*(c.numerator for c in sizes)), lcm(*(c.denominator for c in sizes)))
+    negative = sum(c < 0 for c in coefficients)
+    minus = 2 * negative > len(sizes) or (2 * negative == len(sizes) and coefficients[0] < 0)
+    return (divisor if divisor in sizes else Fraction(1)) * (-1 if minus else 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """factor * node: numeric factors travel outside, so that x - y and 2*y - 2*x share one node."""
+
+    pool: Pool
+    factor: Fraction
+    node: int
+
+    def __add__(self, other: Value | int) -> Value:
+        return self.pool.sum([self, self.pool.lift(other)])
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Value | int) -> Value:
+        return self.pool.sum([self, -self.pool.lift(other)])
+
+    def __rsub__(self, other: int) -> Value:
+        return self.pool.lift(other) - self
+
+    def __neg__(self) -> Value:
+        return Value(self.pool, -self.factor, self.node)
+
+    def __mul__(self, other: Value | int) -> Value:
+        return self.pool.product([self, self.pool.lift(other)])
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Value | int) -> Value:
+        return self * self.pool.power(self.pool.lift(other), -1)
+
+    def __rtruediv__(self, other: int) -> Value:
+        return self.pool.lift(other) * self.pool.power(self, -1)
+
+    @property
+    def is_zero(self) -> bool:
+        return self.factor == 0
+
+    @property
+    def constant(self) -> Fraction | None:
+        """The value where it is a number, else None."""
+        return self.factor if self.node == 0 or self.factor == 0 else None
+
+
+class Pool:
+    """All values of one kernel. Node 0 is the number one."""
+
+    def __init__(self, symbols: Iterable[str]) -> None:
+        self.keys: list[tuple[object, ...]] = [("one",)]
+        self.index: dict[tuple[object, ...], int] = {("one",): 0}
+        self.roots: list[tuple[str, str, Value]] = []
+        self.section = ""
+        self._memo: dict[sp.Basic, Value] = {}
+        for name in symbols:
+            self.symbol(name)
+
+    # ---- building -------------------------------------------------------------------------------------------
+    def _node(self, *key: object) -> int:
+        if key not in self.index:
+            self.index[key] = len(self.keys)
+            self.keys.append(key)
+        return self.index[key]
+
+    def symbol(self, name: str) -> Value:
+        return Value(self, Fraction(1), self._node("sym", name))
+
+    def number(self, value: Fraction | int) -> Value:
+        return Value(self, Fraction(value), 0)
+
+    def lift(self, value: Value | int | Fraction) -> Value:
+        return value if isinstance(value, Value) else self.number(value)
+
+    def sum(self, values: Sequence[Value]) -> Value:
+        """Return Σ values: like terms collected, content and sign taken outside."""
+        terms: dict[int, Fraction] = {}
+        for value in values:
+            if value.factor == 0:
+                continue
+            key = self.keys[value.node]
+            parts = key[1] if key[0] == "sum" else ((Fraction(1), value.node),)
+            for factor, node in parts:  # type: ignore[attr-defined]
+                terms[node] = terms.get(node, Fraction(0)) + value.factor * factor
+        left = sorted((n, c) for n, c in terms.items() if c != 0)
+        if not left:
+            return self.number(0)
+        if len(left) == 1:
+            return Value(self, left[0][1], left[0][0])
+        content = _content([c for _, c in left])
+        return Value(self, content, self._node("sum", tuple((c / content, n) for n, c in left)))
+
+    def product(self, values: Sequence[Value]) -> Value:
+        factor = Fraction(1)
+        powers: dict[int, int] = {}
+        for value in values:
+            factor *= value.factor
+            key = self.keys[value.node]
+            parts = key[1] if key[0] == "product" else ((value.node, 1),)
+            for node, exponent in parts:  # type: ignore[attr-defined]
+                powers[node] = powers.get(node, 0) + exponent
+        left = sorted((n, e) for n, e in powers.items() if n != 0 and e != 0)
+        if factor == 0 or not left:
+            return self.number(factor)
+        if len(left) == 1 and left[0][1] == 1:
+            return Value(self, factor, left[0][0])
+        return Value(self, factor, self._node("product", tuple(left)))
+
+    def power(self, base: Value, exponent: int) -> Value:
+        if exponent == 0:
+            return self.number(1)
+        if base.factor == 0:
+            raise ZeroDivisionError("a group's equations divide by a quantity that is always zero")
+        key = self.keys[base.node]
+        parts = key[1] if key[0] == "product" else ((base.node, 1),)
+        left = tuple((n, e * exponent) for n, e in parts if n != 0)  # type: ignore[attr-defined]
+        node = 0 if not left else left[0][0] if left[0][1] == 1 and len(left) == 1 else self._node("product", left)
+        return Value(self, base.factor**exponent, node)
+
+    def call(self, function: str, argument: Value) -> Value:
+        if function == "sqrt" and argument.constant == 1:
+            return self.number(1)
+        if function == "abs":
+            return Value(self, abs(argument.factor), self._node("call", "abs", Fraction(1), argument.node))
+        return Value(self, Fraction(1), self._node("call", function, argument.factor, argument.node))
+
+    def select(self, less: Value, greater: Value, yes: Value, no: Value) -> Value:
+        if yes == no:
+            return yes
+        key = tuple((v.factor, v.node) for v in (less, greater, yes, no))
+        return Value(self, Fraction(1), self._node("select", key))
+
+    # ---- from SymPy -----------------------------------------------------------------------------------------
+    def freeze(self, expression: sp.Expr) -> Value:
+        """Return the value of a SymPy expression."""
+        if expression not in self._memo:
+            self._memo[expression] = self._freeze(sp.sympify(expression, strict=True))
+        return self._memo[expression]
+
+    def _freeze(self, e: sp.Expr) -> Value:
+        if e.is_Rational:
+            return self.number(Fraction(int(e.p), int(e.q)))
+        if e.is_Symbol:
+            return self.symbol(e.name)
+        if e is sp.pi:
+            return self.symbol("pi")
+        if e.is_Add:
+            return self.sum([self.freeze(a) for a in e.as_ordered_terms()])
+        if e.is_Mul:
+            return self.product([self.freeze(a) for a in e.as_ordered_factors()])
+        if e.is_Pow:
+            base, exponent = self.freeze(e.base), e.exp
+            if exponent.is_Integer:
+                return self.power(base, int(exponent))
+            if (2 * exponent).is_Integer:
+                return self.power(self.call("sqrt", base), int(2 * exponent))
+        if e.func in _FUNCTIONS:
+            return self.call(_FUNCTIONS[e.func], self.freeze(e.args[0]))
+        raise TypeError(f"no code for {e.func.__name__}")
+
+    # ---- results --------------------------------------------------------------------------------------------
+    def assign(self, target: str, value: Value) -> Value:
+        """Ask for `target = value` in the current section; return the target as a new named value."""
+        self.roots.append((self.section, target, value))
+        return self.symbol(target)
+
+    def name(self, target: str, value: Value) -> Value:
+        """Give a value a name of its own where that saves work; numbers and names pass unchanged."""
+        if value.constant is not None or self.keys[value.node][0] == "sym":
+            return value
+        return self.assign(target, value)
+
+    def sections(self) -> tuple[ir.Section, ...]:
+        """Return the asked-for results in order, values used more than once first put into _t0, _t1, ..."""
+        return _Emission(self).sections()
+
+
+class _Emission:
+    """The walk over a pool that decides which values become temporaries and prints each before its first use."""
+
+    def __init__(self, pool: Pool) -> None:
+        self.pool = pool
+        self.uses = [0] * len(pool.keys)
+        self.names: dict[int, str] = {}
+        self.out: list[tuple[str, ir.Assign]] = []
+        seen: set[int] = set()
+        for _, _, value in pool.roots:
+            self._count(value.node, seen)
+
+    def _children(self, node: int) -> list[int]:
+        key = self.pool.keys[node]
+        match key[0]:
+            case "sum":
+                return [n for _, n in key[1]]  # type: ignore[attr-defined]
+            case "product":
+                return [n for n, _ in key[1]]  # type: ignore[attr-defined]
+            case "call":
+                return [key[3]]  # type: ignore[list-item]
+            case "select":
+                return [n for _, n in key[1]]  # type: ignore[attr-defined]
+        return []
+
+    def _count(self, node: int, seen: set[int]) -> None:
+        self.uses[node] += 1
+        if node not in seen:
+            seen.add(node)
+            for child in self._children(node):
+                self._count(child, seen)
+
+    def sections(self) -> tuple[ir.Section, ...]:
+        for section, target, value in self.pool.roots:
+            tree = self._tree(value, section)
+            self.out.append((section, ir.Assign(target, tree)))
+        grouped: list[ir.Section] = []
+        for section, statement in self.out:
+            if grouped and grouped[-1].comment == section:
+                grouped[-1] = ir.Section(section, (*grouped[-1].statements, statement))
+            else:
+                grouped.append(ir.Section(section, (statement,)))
+        return tuple(grouped)
+
+    def _tree(self, value: Value, section: str) -> ir.Node:
+        if value.constant is not None:
+            return ir.Num(value.constant)
+        node = self._node(value.node, section)
+        return node if value.factor == 1 else ir.Scaled(value.factor, node)
+
+    def _node(self, node: int, section: str) -> ir.Node:
+        if node in self.names:
+            return ir.Sym(self.names[node])
+        tree = self._build(node, section)
+        if self.uses[node] > 1 and not isinstance(tree, ir.Sym | ir.Num):
+            self.names[node] = f"_t{len(self.names)}"
+            self.out.append((section, ir.Assign(self.names[node], tree)))
+            return ir.Sym(self.names[node])
+        return tree
+
+    def _build(self, node: int, section: str) -> ir.Node:
+        key = self.pool.keys[node]
+        match key[0]:
+            case "one":
+                return ir.Num(Fraction(1))
+            case "sym":
+                return ir.Sym(str(key[1]))
+            case "sum":
+                return ir.Sum(tuple((c, self._node(n, section)) for c, n in key[1]))  # type: ignore[attr-defined]
+            case "product":
+                return ir.Product(tuple((self._node(n, section), e) for n, e in key[1]))  # type: ignore[attr-defined]
+            case "call":
+                argument = self._tree(Value(self.pool, key[2], key[3]), section)  # type: ignore[arg-type]
+                return ir.Call(str(key[1]), argument)
+        parts = [self._tree(Value(self.pool, f, n), section) for f, n in key[1]]  # type: ignore[attr-defined]
+        return ir.Select(*parts)

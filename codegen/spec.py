@@ -1,0 +1,375 @@
+"""Specification of a group type: read from TOML, validated, frozen. Data and formulas only; nothing is executed."""
+
+from __future__ import annotations
+
+import keyword
+import re
+import tomllib
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NoReturn
+
+from ..runtime import expressions as ex
+from ..runtime.errors import InputError, nearest
+from .algebra import ELEMENTARY, VECTOR_FUNCTIONS, Evaluator, Field, UnknownName
+
+COORDINATE_KINDS = {"point": "P", "vector": "V", "unit vector": "V", "angle": "S", "length": "S", "number": "S"}
+PARAMETER_KINDS = {**COORDINATE_KINDS, "offset": "S"}
+TABLES = ("dependent", "independent", "parameters", "let", "constraints", "admissible", "closed_form", "points")
+TEXTS = ("name", "title", "source", "space", "singular")
+# Names that the emitted code uses itself; a coordinate of that name would be shadowed there.
+RESERVED = frozenset(
+    "t pi e phi h par branch work out first last status math np njit Phi Phi_phi Phi_h Phi_t K L phidot hdot phiddot hddot"
+    " phidddot hdddot factors rhs".split()
+) | frozenset(ELEMENTARY) | frozenset(VECTOR_FUNCTIONS)
+MAX_BYTES = 1_000_000
+
+
+@dataclass(frozen=True)
+class Coordinate:
+    """A point, vector or number of the group, with the names of its scalar components."""
+
+    name: str
+    kind: str
+    symbols: tuple[str, ...]
+    driven: bool = False
+
+    @property
+    def is_vector(self) -> bool:
+        return COORDINATE_KINDS.get(self.kind, "S") != "S"
+
+
+@dataclass(frozen=True)
+class Constraint:
+    """One named equation as written, its tree, and the line where it stands."""
+
+    name: str
+    text: str
+    equation: ex.Equation
+    line: int
+
+
+@dataclass(frozen=True)
+class Formula:
+    """A named expression as written, and its tree."""
+
+    name: str
+    text: str
+    node: ex.Node
+    line: int
+
+
+@dataclass(frozen=True)
+class GroupSpec:
+    """A group type as mathematics: φ (dependent), h (independent), parameters, and Φ(φ, h, t) = 0."""
+
+    name: str
+    title: str
+    source: str
+    space: str
+    singular: str
+    aliases: tuple[str, ...]
+    dependent: tuple[Coordinate, ...]
+    independent: tuple[Coordinate, ...]
+    parameters: tuple[Coordinate, ...]
+    definitions: tuple[Formula, ...]
+    constraints: tuple[Constraint, ...]
+    admissible: tuple[Constraint, ...]
+    branches: tuple[str, ...]
+    closed_form: tuple[Formula, ...]
+    points: tuple[Formula, ...]
+    text: str
+    origin: str
+
+    @property
+    def dimension(self) -> int:
+        return 2 if self.space == "planar" else 3
+
+    @property
+    def module(self) -> str:
+        return module_name(self.name)
+
+    @cached_property
+    def phi(self) -> tuple[str, ...]:
+        return tuple(s for c in self.dependent for s in c.symbols)
+
+    @cached_property
+    def h(self) -> tuple[str, ...]:
+        return tuple(s for c in self.independent for s in c.symbols)
+
+    @cached_property
+    def par(self) -> tuple[str, ...]:
+        return tuple(s for c in self.parameters for s in c.symbols)
+
+    @property
+    def coordinates(self) -> tuple[Coordinate, ...]:
+        return self.dependent + self.independent + self.parameters
+
+    def values(self, scalar: Callable[[str], Any]) -> dict[str, Any]:
+        """Return the value of every declared name, its components given by `scalar(component name)`."""
+        found: dict[str, Any] = {}
+        for c in self.coordinates:
+            parts = tuple(scalar(s) for s in c.symbols)
+            found[c.name] = parts if c.is_vector else parts[0]
+            found.update(zip(c.symbols, parts, strict=True))
+        found["t"] = scalar("t")
+        return found
+
+    def evaluator(self, scalar: Callable[[str], Any], field: Field) -> Evaluator:
+        """Return an evaluator in which coordinates, parameters, t and the [let] definitions have their values."""
+        names = self.values(scalar)
+        evaluate = Evaluator(names, field, self.dimension)
+        for formula in self.definitions:
+            names[formula.name] = evaluate(formula.node)
+        return evaluate
+
+    def fail(self, line: int, message: str) -> NoReturn:
+        raise InputError(f"{self.origin}:{line}: {message}")
+
+
+def module_name(name: str) -> str:
+    """Return the Python module of a type: lower case, only letters, digits and _, never starting with a digit."""
+    text = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")
+    return f"g{text}" if text[:1].isdigit() or not text else text
+
+
+def component_names(name: str, kind: str, dimension: int) -> tuple[str, ...]:
+    """Return x_C, y_C(, z_C) for a point C, V_x, V_y(, V_z) for a vector V, the name itself for a number."""
+    axes = "xyz"[:dimension]
+    match COORDINATE_KINDS.get(kind, "S"):
+        case "P":
+            return tuple(f"{a}_{name}" for a in axes)
+        case "V":
+            return tuple(f"{name}_{a}" for a in axes)
+    return (name,)
+
+
+def read_spec(path: Path) -> GroupSpec:
+    """Read and validate one specification file."""
+    try:
+        if path.stat().st_size > MAX_BYTES:
+            raise InputError(f"{path}: a specification has at most {MAX_BYTES} bytes")
+        text = path.read_text("utf-8")
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: is not UTF-8 text (byte {error.start})") from error
+    return parse_spec(text, str(path))
+
+
+def parse_spec(text: str, origin: str) -> GroupSpec:
+    """Return the validated specification; every error names the file, the line, the symbol and the remedy."""
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"{origin}: not valid TOML: {error}") from error
+    return _Reader(text, origin, data).spec()
+
+
+class _Shape:
+    """A number of which only its being a number counts: finds errors of names and shapes without any algebra."""
+
+    def _same(self, *_: object) -> _Shape:
+        return self
+
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _same
+    __pow__ = __neg__ = _same
+
+
+_SHAPE = _Shape()
+_SHAPES = Field(number=lambda _: _SHAPE, functions={f: lambda _: _SHAPE for f in ELEMENTARY}, pi=_SHAPE)
+
+
+class _Reader:
+    """One specification being read; every method leaves by `fail` when something is wrong."""
+
+    def __init__(self, text: str, origin: str, data: dict[str, Any]) -> None:
+        self.lines = text.splitlines()
+        self.text = text
+        self.origin = origin
+        self.data = data
+        self.dimension = 2
+
+    def line(self, table: str | None, key: str | None = None) -> int:
+        """Return the line (from 1) of a key in a table; of the table's head; or 1."""
+        current: str | None = None
+        head = 1
+        for number, line in enumerate(self.lines, 1):
+            stripped = line.strip()
+            if stripped.startswith("["):
+                current = stripped.strip("[] ").strip()
+                if current == table:
+                    head = number
+            elif current == table and key is not None and re.match(rf'"?{re.escape(key)}"?\s*=', stripped):
+                return number
+        return head
+
+    def fail(self, table: str | None, key: str | None, message: str) -> NoReturn:
+        where = f"[{table}] {key}: " if table and key else f"[{table}] " if table else f"{key}: " if key else ""
+        raise InputError(f"{self.origin}:{self.line(table, key)}: {where}{message}")
+
+    def spec(self) -> GroupSpec:
+        self.known_keys()
+        texts = {key: self.string(key) for key in TEXTS}
+        if texts["space"] not in ("planar", "spatial"):
+            self.fail(None, "space", f"'{texts['space']}' - write \"planar\" or \"spatial\"")
+        if not re.fullmatch(r"[A-Za-z0-9][-A-Za-z0-9_\[\]()+]{0,59}", texts["name"]):
+            self.fail(None, "name", f"'{texts['name']}' - a type's name has letters, digits, - _ [ ] ( ) + and at most 60 characters")
+        self.dimension = 2 if texts["space"] == "planar" else 3
+        spec = GroupSpec(
+            **texts,
+            aliases=self.aliases(),
+            dependent=self.coordinates("dependent", COORDINATE_KINDS),
+            independent=self.coordinates("independent", COORDINATE_KINDS),
+            parameters=self.coordinates("parameters", PARAMETER_KINDS),
+            definitions=self.formulas("let"),
+            constraints=self.equations("constraints"),
+            admissible=self.equations("admissible"),
+            branches=self.branches(),
+            closed_form=self.formulas("closed_form", skip="branches"),
+            points=self.formulas("points"),
+            text=self.text,
+            origin=self.origin,
+        )
+        self.names_are_free(spec)
+        self.formulas_have_shape(spec)
+        self.counts(spec)
+        return spec
+
+    def known_keys(self) -> None:
+        if self.data.get("format") != 1:
+            self.fail(None, "format", f"{self.data.get('format')!r} - a group specification begins with format = 1")
+        allowed = ["format", "aliases", *TEXTS, *TABLES]
+        for key, value in self.data.items():
+            if key not in allowed:
+                self.fail(key if isinstance(value, dict) else None, None if isinstance(value, dict) else key,
+                          f"'{key}' is not known here{nearest(key, allowed)}")
+            if key in TABLES and not isinstance(value, dict):
+                self.fail(None, key, f"is a table: [{key}]")
+
+    def string(self, key: str) -> str:
+        value = self.data.get(key, "" if key in ("source", "singular", "title") else None)
+        if not isinstance(value, str):
+            self.fail(None, key, f'is missing or not text - write {key} = "..."')
+        return value
+
+    def aliases(self) -> tuple[str, ...]:
+        value = self.data.get("aliases", [])
+        if not isinstance(value, list) or not all(isinstance(a, str) for a in value):
+            self.fail(None, "aliases", 'is a list of names: aliases = ["3R"]')
+        return tuple(value)
+
+    def coordinates(self, table: str, kinds: dict[str, str]) -> tuple[Coordinate, ...]:
+        found = []
+        for name, value in self.data.get(table, {}).items():
+            kind = value if isinstance(value, str) else ""
+            driven = kind.startswith("driven ")
+            kind = kind.removeprefix("driven ")
+            if kind not in kinds or (driven and table != "independent"):
+                hint = nearest(kind, kinds) if kind else ""
+                self.fail(table, name, f"{value!r}{hint} - the kinds are {', '.join(kinds)}"
+                          + (', with "driven" before it for the value of a driver' if table == "independent" else ""))
+            found.append(Coordinate(name, kind, component_names(name, kind, self.dimension), driven))
+        return tuple(found)
+
+    def texts(self, table: str, skip: str = "") -> list[tuple[str, str]]:
+        found = []
+        for name, value in self.data.get(table, {}).items():
+            if name == skip:
+                continue
+            if not isinstance(value, str):
+                self.fail(table, name, 'is a formula in quotes, such as "|C - B|^2 = L^2"')
+            found.append((name, value))
+        return found
+
+    def formulas(self, table: str, skip: str = "") -> tuple[Formula, ...]:
+        found = []
+        for name, text in self.texts(table, skip):
+            try:
+                found.append(Formula(name, text, ex.parse(text), self.line(table, name)))
+            except ex.FormulaError as error:
+                self.fail(table, name, f"column {error.column} of \"{text}\": {error}")
+        return tuple(found)
+
+    def equations(self, table: str) -> tuple[Constraint, ...]:
+        found = []
+        for name, text in self.texts(table):
+            try:
+                found.append(Constraint(name, text, ex.parse_equation(text), self.line(table, name)))
+            except ex.FormulaError as error:
+                self.fail(table, name, f"column {error.column} of \"{text}\": {error}")
+        return tuple(found)
+
+    def branches(self) -> tuple[str, ...]:
+        value = self.data.get("closed_form", {}).get("branches", [])
+        if not isinstance(value, list) or not all(isinstance(b, str) for b in value):
+            self.fail("closed_form", "branches", 'is a list of names of signs: branches = ["sigma"]')
+        return tuple(value)
+
+    def names_are_free(self, spec: GroupSpec) -> None:
+        seen: dict[str, str] = {}
+        tables = [("dependent", spec.dependent), ("independent", spec.independent), ("parameters", spec.parameters)]
+        entries = [(t, c.name, s) for t, cs in tables for c in cs for s in dict.fromkeys((c.name, *c.symbols))]
+        entries += [("let", f.name, f.name) for f in spec.definitions]
+        entries += [("closed_form", "branches", b) for b in spec.branches]
+        for table, key, symbol in entries:
+            if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", symbol) or keyword.iskeyword(symbol) or symbol in RESERVED:
+                self.fail(table, key, f"'{symbol}' cannot name a quantity (reserved, or not letters, digits and _) - rename it, for example '{symbol}_1'")
+            if symbol in seen:
+                self.fail(table, key, f"the symbol '{symbol}' is declared already in [{seen[symbol]}] - each has one place")
+            seen[symbol] = table
+
+    def formulas_have_shape(self, spec: GroupSpec) -> None:
+        names = spec.values(lambda _: _SHAPE)
+        evaluate = Evaluator(names, _SHAPES, spec.dimension)
+
+        def check(table: str, item: Formula | Constraint) -> Any:
+            try:
+                return evaluate(item.node) if isinstance(item, Formula) else evaluate.residual(item.equation)
+            except UnknownName as error:
+                self.fail(table, item.name, f"{error} Declare it in [dependent], [independent], [parameters] or [let], or correct the formula \"{item.text}\".")
+            except ex.FormulaError as error:
+                self.fail(table, item.name, f"column {error.column} of \"{item.text}\": {error}")
+
+        for formula in spec.definitions:
+            names[formula.name] = check("let", formula)
+        for constraint in spec.constraints:
+            check("constraints", constraint)
+        for formula in spec.points:
+            if not isinstance(check("points", formula), tuple):
+                self.fail("points", formula.name, "a point of interest is a vector, such as \"A + p*(C - A)\"")
+        for condition in spec.admissible:
+            check("admissible", condition)
+            used = set(ex.names(condition.equation)) & ({c.name for c in spec.dependent} | set(spec.phi))
+            if used:
+                self.fail("admissible", condition.name, f"uses the unknown '{sorted(used)[0]}'; conditions on h and parameters only - move it to [constraints]")
+        self.closed_form_is_complete(spec, names, check)
+
+    def closed_form_is_complete(self, spec: GroupSpec, names: dict[str, Any], check: Callable[[str, Formula], Any]) -> None:
+        unknown = {c.name: c for c in spec.dependent}
+        for name in [*unknown, *spec.phi]:
+            names.pop(name, None)
+        names.update(dict.fromkeys(spec.branches, _SHAPE))
+        given = set()
+        for formula in spec.closed_form:
+            names[formula.name] = check("closed_form", formula)
+            given.add(formula.name)
+            if formula.name in unknown and isinstance(names[formula.name], tuple) != unknown[formula.name].is_vector:
+                self.fail("closed_form", formula.name, f"is a {unknown[formula.name].kind}, the formula is not")
+        missing = sorted(set(unknown) - given)
+        if spec.closed_form and missing:
+            self.fail("closed_form", None, f"gives no formula for {', '.join(missing)} - give one for every dependent coordinate, or remove the table")
+
+    def counts(self, spec: GroupSpec) -> None:
+        if not spec.phi:
+            self.fail("dependent", None, "has no coordinate - name at least one unknown of the group")
+        names = spec.values(lambda _: _SHAPE)
+        evaluate = Evaluator(names, _SHAPES, spec.dimension)
+        for formula in spec.definitions:
+            names[formula.name] = evaluate(formula.node)
+        rows = sum(len(evaluate.residual(c.equation)) for c in spec.constraints)
+        if rows < len(spec.phi):
+            self.fail("constraints", None, f"{rows} scalar equations for the {len(spec.phi)} unknowns {', '.join(spec.phi)}: "
+                      f"{len(spec.phi) - rows} too few - add a constraint, or move a coordinate that earlier groups or a driver give to [independent]")

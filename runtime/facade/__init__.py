@@ -1,0 +1,1 @@
+"""Assurgent: structural groups of mechanisms as compiled solvers."""

@@ -1,0 +1,1 @@
+"""The Jinja templates of the emitted modules."""
