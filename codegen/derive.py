@@ -50,7 +50,8 @@ class Coordinates:
         return tuple(symbol(f"{s.name}_{'d' * order}ot") for s in self.symbols)
 
     def named(self, prefix: str) -> tuple[sp.Symbol, ...]:
-        return tuple(symbol(f"{prefix}_{s.name}") for s in self.symbols)
+        """Return companions such as _u_x_C; the leading underscore is not open to specifications."""
+        return tuple(symbol(f"_{prefix}_{s.name}") for s in self.symbols)
 
 
 @dataclass(frozen=True)
@@ -151,16 +152,16 @@ class Derivation:
     @cached_property
     def curvature(self) -> Row:
         """∂²Φ along two directions u and v of (φ, h, t): the one bilinear form behind L, K_t and d(Sb)/dt."""
-        u = self._motion(self.phi.named("u"), self.h.named("u"), symbol("u_t"))
-        v = self._motion(self.phi.named("v"), self.h.named("v"), symbol("v_t"))
+        u = self._motion(self.phi.named("u"), self.h.named("u"), symbol("_u_t"))
+        v = self._motion(self.phi.named("v"), self.h.named("v"), symbol("_v_t"))
         return along(along(self.Phi, u), v)
 
     @cached_property
     def curvature_transposed(self) -> Row:
         """(D_u Φ_φ)ᵀ w, r entries; the terms of Eq. 42 and 43 that only least squares has (w: residual of a rate)."""
-        u = self._motion(self.phi.named("u"), self.h.named("u"), symbol("u_t"))
+        u = self._motion(self.phi.named("u"), self.h.named("u"), symbol("_u_t"))
         moved = along(self.Phi, u)
-        weights = [symbol(f"w_{i}") for i in range(self.n_constraints)]
+        weights = [symbol(f"_w{i}") for i in range(self.n_constraints)]
         return tuple(
             sp.Add(*(w * sp.diff(e, x) for w, e in zip(weights, moved, strict=True))) for x in self.phi.symbols
         )

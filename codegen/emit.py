@@ -168,7 +168,8 @@ def kernel_text(kernel: ir.Kernel) -> KernelText:
         if argument.used == frozenset(argument.symbols):
             target = _entries(argument.symbols) if len(argument.symbols) > 1 else f"({argument.symbols[0]},)"
             line = f"{target} = {argument.name}"
-            unpack += [line] if len(line) + _INDENT <= printer.WIDTH else _single(argument)
+            short = len(line) + _INDENT <= printer.WIDTH
+            unpack.append(line if short else printer.broken("(", _entries(argument.symbols), " " * _INDENT) + f" = {argument.name}")
         else:
             unpack += _single(argument)
     sections = []
@@ -295,7 +296,12 @@ def _description(d: Derivation, group: GroupIR) -> tuple[str, ...]:
         lines.append(f"Source: {spec.source}.")
     if spec.singular:
         lines.append(f"Singular {spec.singular}.")
-    return tuple(lines)
+    return tuple(lines[:1] + [("    " if line.startswith("    ") else "") + plain(line) for line in lines[1:]])
+
+
+def plain(text: str) -> str:
+    """Return a text of the specification as it may stand in a docstring or comment: one line that cannot end it."""
+    return "".join(c if c.isprintable() else " " for c in text).replace("\\", "/").replace('"', "'").strip()
 
 
 def _names(items: Sequence[str]) -> str:
@@ -312,9 +318,9 @@ def emit(derivation: Derivation, group: GroupIR, origin: str) -> EmittedModule:
                 f"{d.n_independent} independent, {d.n_constraints} constraints.")
     fields = ModuleText(
         name=spec.name,
-        origin=origin,
+        origin=plain(origin),
         digest="0" * 64,
-        headline=headline,
+        headline=plain(headline),
         description=_description(d, group),
         space=spec.space,
         dependent=_names(spec.phi),

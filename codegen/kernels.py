@@ -75,7 +75,7 @@ class _Builder:
         """Add a kernel that returns the given expressions as a tuple."""
 
         def fill(pool: Pool) -> list[str]:
-            targets = [f"{prefix}{i}" for i in range(len(rows))]
+            targets = [pool.fresh(f"{prefix}{i}") for i in range(len(rows))]
             for target, row in zip(targets, rows, strict=True):
                 pool.assign(target, pool.freeze(row))
             return targets
@@ -112,7 +112,7 @@ class _Builder:
                   [*self.state, *rates, ("phiddot", d.phi.rate(2)), ("hddot", d.h.rate(2)), ("hdddot", d.h.rate(3))],
                   ("t",), d.jerk_rhs, "rhs_")
         self.rows("curvature_at", "∂²Φ along u and v: right-hand sides of Eq. 39 are -curvature(u_i, u_k), u_i = (K e_i, e_i).",
-                  self.state + self.u + self.v, ("t", "u_t", "v_t"), d.curvature, "c_")
+                  self.state + self.u + self.v, ("t", "_u_t", "_v_t"), d.curvature, "c_")
         if self.solver == "qr":
             self.least_squares_terms()
         unrolled_3ot = self.solver == "unrolled" and d.n_dependent <= MAX_UNROLLED_3OT[0] and len(d.active) <= MAX_UNROLLED_3OT[1]
@@ -152,7 +152,7 @@ class _Builder:
         def solve(pool: Pool) -> list[str]:
             rhs = [pool.symbol(f"r{i}") for i in range(d.n_dependent)]
             x = solve_blocks(found[0], rhs, pool, pool.name)
-            named = (v if v.factor == 1 and v.constant is None else pool.assign(f"y{i}", v) for i, v in enumerate(x))
+            named = (v if v.factor == 1 and v.constant is None else pool.assign(pool.fresh(f"y{i}"), v) for i, v in enumerate(x))
             return [pool_name(v) for v in named]
 
         vectors: Vectors = [("factors", self.factor_names), ("rhs", [f"r{i}" for i in range(d.n_dependent)])]
@@ -173,8 +173,7 @@ class _Builder:
                 norms = [pool.call("sqrt", pool.sum([v * v for v in row])) for row in a]
                 value = pool.call("abs", pool.lift(determinant(a, cofactors(a)))) / pool.product(norms)
             least = _extreme(pool, [least, value], smallest=True) if value.constant is None else least
-        pool.assign("indicator", least)
-        return ["indicator"]
+        return [pool_name(pool.assign(pool.fresh("indicator"), least))]
 
     def position(self) -> None:
         d, form = self.d, self.closed_form
@@ -184,6 +183,8 @@ class _Builder:
 
         def fill(pool: Pool) -> list[str]:
             gaps: list[Value] = []
+            for x in d.phi.symbols:
+                pool.fresh(x.name)  # reserved for the results
             if form.given:
                 roots = sorted({p for _, e in form.given for p in e.atoms(sp.Pow) if p.exp == sp.Rational(1, 2)}, key=str)
                 gaps = [pool.freeze(p.base) for p in roots]
@@ -193,8 +194,8 @@ class _Builder:
                 pool.section = f"block {', '.join(d.phi.symbols[c].name for c in step.block.columns)}"
                 self.step(pool, step, signs, gaps)
             pool.section = "margin of assembly: negative where the group cannot be closed"
-            pool.assign("gap", _extreme(pool, gaps, smallest=True) if gaps else pool.number(1))
-            return [*(s.name for s in d.phi.symbols), "gap"]
+            gap = pool.assign(pool.fresh("gap"), _extreme(pool, gaps, smallest=True) if gaps else pool.number(1))
+            return [*(s.name for s in d.phi.symbols), pool_name(gap)]
 
         self.kernel("position_at", "φ(h) in closed form on the branch given by its signs, and the margin of assembly.",
                     vectors, ("t",), fill)
@@ -203,13 +204,11 @@ class _Builder:
         """One block of the closed form: the formulas that closedform.py proved, on the values of this kernel."""
         e, n = step.expansion, step.block.size
         unknowns = [self.d.phi.symbols[c].name for c in step.block.columns]
-        tag = "" if not gaps else str(len(gaps))
+
+        name = pool.name
 
         def named(prefix: str, expressions: Sequence[sp.Expr]) -> list[Value]:
-            return [pool.name(f"{prefix}{i}{tag}", pool.freeze(x)) for i, x in enumerate(expressions)]
-
-        def name(label: str, value: Value) -> Value:
-            return pool.name(label + tag, value)
+            return [name(f"{prefix}{i}", pool.freeze(x)) for i, x in enumerate(expressions)]
 
         center = [pool.freeze(x) for x in e.center]
         if step.branch is None:
@@ -239,11 +238,11 @@ class _Builder:
     def least_squares_terms(self) -> None:
         d = self.d
         rate = {**dict(zip(d.phi.symbols, d.phi.named("v"), strict=True)), **dict(zip(d.h.symbols, d.h.named("v"), strict=True))}
-        rows = tuple(sp.Add(*(sp.diff(f, x) * v for x, v in rate.items()), sp.diff(f, d.t) * symbol("v_t")) for f in d.Phi)
-        self.rows("rate_at", "Φ_φ v_φ + Φ_h v_h + Φ_t v_t, what a rate leaves of Eq. 22b.", self.state + self.v, ("t", "v_t"), rows, "w_")
-        weights: Vectors = [("w", [f"w_{i}" for i in range(d.n_constraints)])]
+        rows = tuple(sp.Add(*(sp.diff(f, x) * v for x, v in rate.items()), sp.diff(f, d.t) * symbol("_v_t")) for f in d.Phi)
+        self.rows("rate_at", "Φ_φ v_φ + Φ_h v_h + Φ_t v_t, what a rate leaves of Eq. 22b.", self.state + self.v, ("t", "_v_t"), rows, "w_")
+        weights: Vectors = [("weights", [f"_w{i}" for i in range(d.n_constraints)])]
         self.rows("curvature_transposed_at", "(D_u Φ_φ)ᵀ w, the terms of Eq. 42a and 43 that only least squares has.",
-                  self.state + self.u + weights, ("t", "u_t"), d.curvature_transposed, "c_")
+                  self.state + self.u + weights, ("t", "_u_t"), d.curvature_transposed, "c_")
 
     def third_order_tensor(self) -> None:
         """K by columns (Eq. 25a), L by pairs (Eq. 39, symmetric in i and k), then Eq. 36 with the term K_t (corrected)."""
@@ -252,7 +251,7 @@ class _Builder:
         directions = [*d.active, *(["t"] if d.rheonomic else [])]
 
         def unit(prefix: str, which: int | str, column: list[sp.Expr]) -> dict[sp.Symbol, sp.Expr]:
-            values = dict.fromkeys(d.h.named(prefix), sp.Integer(0)) | {symbol(f"{prefix}_t"): sp.Integer(int(which == "t"))}
+            values = dict.fromkeys(d.h.named(prefix), sp.Integer(0)) | {symbol(f"_{prefix}_t"): sp.Integer(int(which == "t"))}
             if which != "t":
                 values[d.h.named(prefix)[int(which)]] = sp.Integer(1)
             return values | dict(zip(d.phi.named(prefix), column, strict=True))
@@ -279,8 +278,8 @@ class _Builder:
             pool.section = "φ̈ = K ḧ + Σ ḣ_i L_i ḣ (+ K_t ḣ + d(Sb)/dt), Eq. 36"
             for j in range(r):
                 linear = [pool.freeze(columns[i][j]) * pool.symbol(d.h.rate(2)[i].name) for i in d.active]
-                pool.assign(f"x{j}", pool.sum([total[j], *linear]))
-            return [f"x{j}" for j in range(r)]
+                pool.assign(pool.fresh(f"x{j}"), pool.sum([total[j], *linear]))
+            return [target for _, target, _ in pool.roots[-r:]]
 
         vectors: Vectors = [*self.state, ("hdot", d.h.rate(1)), ("hddot", d.h.rate(2))]
         self.kernel("acceleration_3ot_at", "φ̈ by the third-order tensor, Eq. 36 (3OT).", vectors, ("t",), fill)
@@ -291,8 +290,8 @@ class _Builder:
     def column(self, pool: Pool, solver: BlockSolver, side: list[Value], prefix: str) -> list[sp.Expr]:
         """Solve for one column and return its entries as SymPy symbols (or numbers) for further substitution."""
 
-        def name(target: str, value: Value) -> Value:
-            return pool.name(prefix + target.removeprefix("x"), value)
+        def name(hint: str, value: Value) -> Value:
+            return pool.name(prefix + hint.removeprefix("x"), value)
 
         found = []
         for value in solve_blocks(solver, side, pool, name):

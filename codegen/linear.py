@@ -49,16 +49,16 @@ def determinant(a: Sequence[Sequence[Any]], adjugate: Sequence[Sequence[Any]]) -
 
 
 class Namer:
-    """Names f0, f1, ... for what the factor kernel hands on; constants are not handed on."""
+    """Names what the factor kernel hands on to the solve kernel; constants are not handed on."""
 
     def __init__(self, pool: Pool) -> None:
         self.pool = pool
         self.names: list[str] = []
 
-    def __call__(self, value: Value) -> Value:
+    def __call__(self, hint: str, value: Value) -> Value:
         if value.constant is not None:
             return value
-        name = f"f{len(self.names)}"
+        name = self.pool.fresh(hint)
         self.names.append(name)
         return self.pool.assign(name, value)
 
@@ -67,8 +67,8 @@ def factor_explicit(a: list[list[Value]], keep: Namer) -> list[list[Value]]:
     """Return the inverse, with one division shared by all entries."""
     pool = keep.pool
     adjugate = [[pool.lift(v) for v in row] for row in cofactors(a)]
-    reciprocal = pool.name(f"reciprocal{len(keep.names)}", 1 / pool.lift(determinant(a, adjugate)))
-    return [[keep(v * reciprocal) for v in row] for row in adjugate]
+    reciprocal = pool.name("reciprocal", 1 / pool.lift(determinant(a, adjugate)))
+    return [[keep(f"inv{i}{j}", v * reciprocal) for j, v in enumerate(row)] for i, row in enumerate(adjugate)]
 
 
 def solve_explicit(inverse: Sequence[Sequence[Value]], rhs: Sequence[Value], pool: Pool) -> list[Value]:
@@ -100,13 +100,6 @@ def exchange(pool: Pool, flag: Value, x: Value, y: Value) -> tuple[Value, Value]
 def factor_elimination(a: list[list[Value]], keep: Namer) -> Elimination:
     """Eliminate column by column; every row below is compared with the pivot row and exchanged if its entry is larger."""
     pool, n = keep.pool, len(a)
-    serial = 0
-
-    def fresh(value: Value) -> Value:
-        nonlocal serial
-        serial += 1
-        return pool.name(f"e{len(keep.names)}_{serial}", value)
-
     swaps, lower, upper, pivots = [], [], [], []
     rows = [list(row) for row in a]
     for k in range(n):
@@ -116,29 +109,29 @@ def factor_elimination(a: list[list[Value]], keep: Namer) -> Elimination:
                 flags.append(pool.number(0))
                 continue
             top, here = pool.call("abs", rows[k][k]), pool.call("abs", rows[i][k])
-            flag = keep(pool.select(top, here, pool.number(1), pool.number(0)))
+            flag = keep(f"swap{k}{i}", pool.select(top, here, pool.number(1), pool.number(0)))
             flags.append(flag)
             for j in range(k, n):
                 upper_entry, lower_entry = exchange(pool, flag, rows[k][j], rows[i][j])
-                rows[k][j], rows[i][j] = fresh(upper_entry), fresh(lower_entry)
+                rows[k][j], rows[i][j] = pool.name(f"a{k}{j}", upper_entry), pool.name(f"a{i}{j}", lower_entry)
         swaps.append(tuple(flags))
-        inverse = keep(1 / rows[k][k])
+        inverse = keep(f"pivot{k}", 1 / rows[k][k])
         pivots.append(inverse)
         multipliers = []
         for i in range(k + 1, n):
             if rows[i][k].is_zero:
                 multipliers.append(pool.number(0))
                 continue
-            factor = keep(rows[i][k] * inverse)
+            factor = keep(f"m{i}{k}", rows[i][k] * inverse)
             multipliers.append(factor)
             for j in range(k + 1, n):
-                rows[i][j] = fresh(rows[i][j] - factor * rows[k][j])
+                rows[i][j] = pool.name(f"a{i}{j}", rows[i][j] - factor * rows[k][j])
         lower.append(tuple(multipliers))
-        upper.append(tuple(keep(v) for v in rows[k][k + 1 :]))
+        upper.append(tuple(keep(f"u{k}{j}", rows[k][j]) for j in range(k + 1, n)))
     return Elimination(tuple(swaps), tuple(lower), tuple(upper), tuple(pivots))
 
 
-def solve_elimination(lu: Elimination, rhs: Sequence[Value], pool: Pool, name: Callable[[Value], Value]) -> list[Value]:
+def solve_elimination(lu: Elimination, rhs: Sequence[Value], pool: Pool, name: Callable[[str, Value], Value]) -> list[Value]:
     """Apply the recorded exchanges and multipliers to a right-hand side, then substitute back."""
     n = len(rhs)
     b = list(rhs)
@@ -147,15 +140,15 @@ def solve_elimination(lu: Elimination, rhs: Sequence[Value], pool: Pool, name: C
             flag = lu.swaps[k][i - k - 1]
             if flag.constant != 0:
                 first, second = exchange(pool, flag, b[k], b[i])
-                b[k], b[i] = name(first), name(second)
+                b[k], b[i] = name(f"b{k}", first), name(f"b{i}", second)
         for i in range(k + 1, n):
             factor = lu.lower[k][i - k - 1]
             if factor.constant != 0:
-                b[i] = name(b[i] - factor * b[k])
+                b[i] = name(f"b{i}", b[i] - factor * b[k])
     x: list[Value] = [pool.number(0)] * n
     for k in range(n - 1, -1, -1):
         done = [lu.upper[k][j - k - 1] * x[j] for j in range(k + 1, n)]
-        x[k] = name((b[k] - pool.sum(done)) * lu.pivots[k])
+        x[k] = name(f"x{k}", (b[k] - pool.sum(done)) * lu.pivots[k])
     return x
 
 
@@ -179,7 +172,7 @@ def factor_blocks(matrix: list[list[Value]], blocks: Sequence[Block], keep: Name
             parts.append(factor_explicit(a, keep))
         else:
             parts.append(factor_elimination(a, keep))
-        couplings.append(tuple((r, c, keep(matrix[r][c])) for r in block.rows for c in sorted(known) if not matrix[r][c].is_zero))
+        couplings.append(tuple((r, c, keep(f"c{r}{c}", matrix[r][c])) for r in block.rows for c in sorted(known) if not matrix[r][c].is_zero))
         known |= set(block.columns)
     return BlockSolver(tuple(blocks), tuple(parts), tuple(couplings))
 
@@ -199,20 +192,13 @@ def solve_blocks(solver: BlockSolver, rhs: Sequence[Value], pool: Pool, name: Ca
         return transfer(value, pool)
 
     x: list[Value] = [pool.number(0)] * len(rhs)
-    serial = 0
-
-    def fresh(value: Value) -> Value:
-        nonlocal serial
-        serial += 1
-        return name(f"b{serial}", value)
-
     for block, part, couplings in zip(solver.blocks, solver.parts, solver.couplings, strict=True):
         b = {r: rhs[r] for r in block.rows}
         for r, c, value in couplings:
             b[r] = b[r] - here(value) * x[c]
-        side = [fresh(b[r]) for r in block.rows]
+        side = [name(f"b{r}", b[r]) for r in block.rows]
         if isinstance(part, Elimination):
-            solved = solve_elimination(part.map(here), side, pool, fresh)
+            solved = solve_elimination(part.map(here), side, pool, name)
         else:
             solved = solve_explicit([[here(v) for v in row] for row in part], side, pool)
         for c, value in zip(block.columns, solved, strict=True):

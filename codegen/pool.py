@@ -84,8 +84,10 @@ class Pool:
         self.index: dict[tuple[object, ...], int] = {("one",): 0}
         self.roots: list[tuple[str, str, Value]] = []
         self.section = ""
+        self._taken: dict[str, int] = {}
         self._memo: dict[sp.Basic, Value] = {}
         for name in symbols:
+            self._taken[name] = 1  # an input keeps its name to itself
             self.symbol(name)
 
     # ---- building -------------------------------------------------------------------------------------------
@@ -196,11 +198,17 @@ class Pool:
         self.roots.append((self.section, target, value))
         return self.symbol(target)
 
-    def name(self, target: str, value: Value) -> Value:
+    def name(self, hint: str, value: Value) -> Value:
         """Give a value a name of its own where that saves work; numbers and names pass unchanged."""
         if value.constant is not None or self.keys[value.node][0] == "sym":
             return value
-        return self.assign(target, value)
+        return self.assign(self.fresh(hint), value)
+
+    def fresh(self, hint: str) -> str:
+        """Return the hint as a name, numbered where it is taken."""
+        count = self._taken.get(hint, 0) + 1
+        self._taken[hint] = count
+        return hint if count == 1 else f"{hint}_{count}"
 
     def sections(self) -> tuple[ir.Section, ...]:
         """Return the asked-for results in order, values used more than once first put into _t0, _t1, ..."""

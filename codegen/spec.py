@@ -20,10 +20,13 @@ PARAMETER_KINDS = {**COORDINATE_KINDS, "offset": "S"}
 TABLES = ("dependent", "independent", "parameters", "let", "constraints", "admissible", "closed_form", "points")
 TEXTS = ("name", "title", "source", "space", "singular")
 # Names that the emitted code uses itself; a coordinate of that name would be shadowed there.
-RESERVED = frozenset(
-    "t pi e phi h par branch work out first last status math np njit Phi Phi_phi Phi_h Phi_t K L phidot hdot phiddot hddot"
-    " phidddot hdddot factors rhs".split()
-) | frozenset(ELEMENTARY) | frozenset(VECTOR_FUNCTIONS)
+RESERVED = (
+    frozenset({"t", "pi", "e", "phi", "h", "par", "branch", "work", "out", "math", "np", "njit", "abs", "OK", "factors", "rhs", "weights"})
+    | frozenset({"Phi", "Phi_phi", "Phi_h", "phidot", "phiddot", "hdot", "hddot", "hdddot", "u_phi", "u_h", "v_phi", "v_h"})
+    | frozenset({"dh", "dpar", "dphi", "dhdot", "dphidot", "dhddot"})
+    | frozenset(ELEMENTARY)
+    | frozenset(VECTOR_FUNCTIONS)
+)
 MAX_BYTES = 1_000_000
 
 
@@ -314,8 +317,12 @@ class _Reader:
         entries = [(t, c.name, s) for t, cs in tables for c in cs for s in dict.fromkeys((c.name, *c.symbols))]
         entries += [("let", f.name, f.name) for f in spec.definitions]
         entries += [("closed_form", "branches", b) for b in spec.branches]
+        for table, items in (("constraints", spec.constraints), ("admissible", spec.admissible), ("points", spec.points)):
+            for item in items:
+                if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]{0,59}", item.name):
+                    self.fail(table, item.name, f"{item.name!r} - a name has letters, digits and _, and begins with a letter")
         for table, key, symbol in entries:
-            if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", symbol) or keyword.iskeyword(symbol) or symbol in RESERVED:
+            if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", symbol) or keyword.iskeyword(symbol) or symbol in RESERVED or symbol.endswith("dot"):
                 self.fail(table, key, f"'{symbol}' cannot name a quantity (reserved, or not letters, digits and _) - rename it, for example '{symbol}_1'")
             if symbol in seen:
                 self.fail(table, key, f"the symbol '{symbol}' is declared already in [{seen[symbol]}] - each has one place")

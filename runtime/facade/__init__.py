@@ -1,1 +1,47 @@
-"""Assurgent: structural groups of mechanisms as compiled solvers."""
+"""Assurgent: the structural groups of a mechanism as derived, compiled and verified solvers.
+
+    >>> import assurgent
+    >>> dyad = assurgent.load("RRR")
+    >>> dyad.position({"A": (0, 0), "B": (6, 0)}, {"L_AC": 5, "L_BC": 5.5}, branch=-1)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+__all__ = ["AssemblyError", "AssurgentError", "GenerationError", "GroupType", "InputError", "generate", "load", "types"]
+
+if TYPE_CHECKING:
+    from assurgent.codegen.generate import generate
+    from assurgent.runtime.errors import AssemblyError, AssurgentError, GenerationError, InputError
+    from assurgent.runtime.group import GroupType
+    from assurgent.runtime.library import load
+    from assurgent.runtime.library import names as types
+
+# Imported when first used: `import assurgent` loads neither Numba nor SymPy.
+_HOMES = {
+    "AssemblyError": ("assurgent.runtime.errors", "AssemblyError"),
+    "AssurgentError": ("assurgent.runtime.errors", "AssurgentError"),
+    "GenerationError": ("assurgent.runtime.errors", "GenerationError"),
+    "InputError": ("assurgent.runtime.errors", "InputError"),
+    "GroupType": ("assurgent.runtime.group", "GroupType"),
+    "generate": ("assurgent.codegen.generate", "generate"),
+    "load": ("assurgent.runtime.library", "load"),
+    "types": ("assurgent.runtime.library", "names"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'assurgent' has no attribute '{name}'")
+    import importlib
+
+    module, attribute = _HOMES[name]
+    value = getattr(importlib.import_module(module), attribute)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

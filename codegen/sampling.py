@@ -1,0 +1,197 @@
+"""Random assembled configurations of a group type, and the numeric rank test that rests on them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import sympy as sp
+from numpy.typing import NDArray
+
+from ..runtime.errors import InputError
+from .derive import Derivation, Row, along, evaluator, row_labels, symbol
+from .spec import Coordinate
+
+Array = NDArray[np.float64]
+# Assembled configurations with a worse Jacobian lose digits that no solver could keep; they are drawn again.
+WELL_CONDITIONED = 50.0
+MAX_DRAWS = 400
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """An assembled configuration with admissible rates of what is known."""
+
+    phi: Array
+    h: Array
+    par: Array
+    t: float
+    hdot: Array
+    hddot: Array
+    hdddot: Array
+
+
+class Sampler:
+    """Draws configurations: all coordinates and parameters at random, then moved the least that assembles the group."""
+
+    def __init__(self, derivation: Derivation, seed: int) -> None:
+        self.d = derivation
+        self.rng = np.random.default_rng(seed)
+        self.variables = [*derivation.phi.symbols, *derivation.h.symbols, *derivation.par.symbols]
+        rows = [*derivation.Phi, *self.conditions]
+        self._rows = _function([*self.variables, derivation.t], rows)
+        jacobian = [sp.diff(f, x) for f in rows for x in self.variables]
+        self._jacobian = _function([*self.variables, derivation.t], jacobian)
+        self.n_rows = len(rows)
+
+    @cached_property
+    def conditions(self) -> Row:
+        """What h and the parameters must satisfy: [admissible], and unit vectors of length one."""
+        spec = self.d.spec
+        evaluate = evaluator(spec)
+        given = [e for c in spec.admissible for e in evaluate.residual(c.equation)]
+        units = [c for c in (*spec.independent, *spec.parameters) if c.kind == "unit vector"]
+        given += [sum(symbol(s) ** 2 for s in c.symbols) - 1 for c in units]
+        return tuple(dict.fromkeys(given))
+
+    def _start(self, coordinate: Coordinate) -> Array:
+        n, rng = len(coordinate.symbols), self.rng
+        match coordinate.kind:
+            case "unit vector":
+                v = rng.normal(size=n)
+                return np.asarray(v / np.linalg.norm(v))
+            case "angle":
+                return rng.uniform(-math.pi, math.pi, n)
+            case "length":
+                return rng.uniform(0.6, 1.8, n)
+            case "offset":
+                return rng.uniform(-0.4, 0.4, n)
+        return rng.uniform(-1.0, 1.0, n)
+
+    def assembled(self) -> Configuration | None:
+        """Return one assembled configuration, or None where this draw did not come together."""
+        d = self.d
+        coordinates = d.spec.coordinates
+        x = np.concatenate([self._start(c) for c in coordinates])
+        t = float(self.rng.uniform(0.0, 1.0))
+        for _ in range(40):
+            residual = np.array(self._rows(*x, t), dtype=float)
+            if not np.all(np.isfinite(residual)):
+                return None
+            jacobian = np.array(self._jacobian(*x, t), dtype=float).reshape(self.n_rows, len(x))
+            step = np.linalg.lstsq(jacobian, residual, rcond=1e-6)[0]
+            x = x - min(1.0, 0.5 / max(float(np.max(np.abs(step))), 1e-300)) * step
+            if np.max(np.abs(step)) < 1e-14:
+                break
+        else:
+            return None
+        r, s = d.n_dependent, d.n_independent
+        kinds = [c.kind for c in coordinates for _ in c.symbols]
+        if any(k == "length" and v < 0.1 for k, v in zip(kinds[r:], x[r:], strict=True)) or np.max(np.abs(x)) > 10:
+            return None
+        if np.max(np.abs(self._rows(*x, t))) > 1e-13:
+            return None
+        return Configuration(x[:r], x[r : r + s], x[r + s :], t, *self._rates(x[r : r + s], x[r + s :]))
+
+    @cached_property
+    def _condition_rates(self) -> tuple[Callable[..., Any], Callable[..., Any], Callable[..., Any]] | None:
+        """N = ∂c/∂h, and the parts of c̈ and of its derivative that do not contain the highest rate."""
+        d = self.d
+        if not self.conditions:
+            return None
+        h, first, second = d.h.symbols, d.h.rate(1), d.h.rate(2)
+        N = [sp.diff(c, x) for c in self.conditions for x in h]
+        motion = dict(zip(h, first, strict=True))
+        cdot = along(self.conditions, motion)
+        bend = along(cdot, motion)
+        cddot = tuple(a + b for a, b in zip(along(self.conditions, dict(zip(h, second, strict=True))), bend, strict=True))
+        third = along(cddot, motion | dict(zip(first, second, strict=True)))
+        names = [*h, *d.par.symbols, *first, *second]
+        return _function(names, N), _function(names, bend), _function(names, third)
+
+    def _rates(self, h: Array, par: Array) -> tuple[Array, Array, Array]:
+        s = len(h)
+        hdot, hddot, hdddot = self.rng.uniform(-1.0, 1.0, (3, s))
+        found = self._condition_rates
+        if found is None:
+            return hdot, hddot, hdddot
+        N_of, bend, third = found
+        N = np.array(N_of(*h, *par, *hdot, *hddot), dtype=float).reshape(-1, s)
+        inverse = np.linalg.pinv(N)
+        hdot = hdot - inverse @ (N @ hdot)
+        hddot = hddot - inverse @ (N @ hddot + np.array(bend(*h, *par, *hdot, *hddot), dtype=float))
+        hdddot = hdddot - inverse @ (N @ hdddot + np.array(third(*h, *par, *hdot, *hddot), dtype=float))
+        return hdot, hddot, hdddot
+
+    def jacobian(self, c: Configuration) -> Array:
+        """Return Φ_φ at a configuration, by the symbolic expressions in floating point."""
+        rows = np.array(self._jacobian(*c.phi, *c.h, *c.par, c.t), dtype=float).reshape(self.n_rows, -1)
+        return np.asarray(rows[: self.d.n_constraints, : self.d.n_dependent])
+
+    def draw(self, count: int) -> list[Configuration]:
+        """Return `count` well-conditioned assembled configurations."""
+        found: list[Configuration] = []
+        draws = 0
+        while len(found) < count:
+            draws += 1
+            if draws > MAX_DRAWS + 50 * count:
+                raise InputError(
+                    f"{self.d.spec.origin}: only {len(found)} of {count} random configurations could be assembled well-conditioned - "
+                    "check that the constraints contradict neither each other nor the [admissible] conditions"
+                )
+            c = self.assembled()
+            if c is not None and np.linalg.cond(self.jacobian(c)) < WELL_CONDITIONED:
+                found.append(c)
+        return found
+
+
+def _function(names: Sequence[sp.Symbol], rows: Sequence[sp.Expr]) -> Callable[..., Any]:
+    return sp.lambdify(names, list(rows), modules="math", cse=True)  # type: ignore[no-any-return]
+
+
+def check_rank(derivation: Derivation, seed: int = 1) -> None:
+    """Refuse a specification whose Jacobian Φ_φ is rank-deficient in every assembled configuration; say why."""
+    d, spec = derivation, derivation.spec
+    labels = row_labels(d)
+    sampler = Sampler(d, seed)
+    worst: Array | None = None
+    assembled = 0
+    for _ in range(MAX_DRAWS):
+        c = sampler.assembled()
+        if c is None:
+            continue
+        assembled += 1
+        jacobian = sampler.jacobian(c)
+        if np.linalg.matrix_rank(jacobian, tol=1e-7 * max(1.0, float(np.linalg.norm(jacobian, 2)))) == d.n_dependent:
+            return
+        worst = jacobian
+        if assembled == 8:
+            break
+    if worst is None:
+        raise InputError(f"{spec.origin}: no random configuration could be assembled: the constraints contradict each other - "
+                         f"look at {', '.join(dict.fromkeys(c.name for c in spec.constraints))}")
+    raise InputError(f"{spec.origin}:{spec.constraints[0].line}: {_explain(worst, labels, d)}")
+
+
+def _explain(jacobian: Array, labels: tuple[str, ...], d: Derivation) -> str:
+    rank = int(np.linalg.matrix_rank(jacobian, tol=1e-7 * max(1.0, float(np.linalg.norm(jacobian, 2)))))
+    null = np.linalg.svd(jacobian)[2][rank:]
+    free = [x.name for x, v in zip(d.phi.symbols, np.max(np.abs(null), axis=0), strict=True) if v > 1e-6]
+    idle = [label for label, row in zip(labels, jacobian, strict=True) if np.max(np.abs(row)) < 1e-12]
+    left = np.linalg.svd(jacobian.T)[2][rank:]
+    bound = [label for label, v in zip(labels, np.max(np.abs(left), axis=0), strict=True) if v > 1e-6 and label not in idle]
+    text = (f"the constraints are rank-deficient in every configuration: rank {rank} for {d.n_dependent} unknowns. "
+            f"Left free: {', '.join(free)}.")
+    if idle:
+        text += f" Contain no unknown, so they only restrict what is known already: {', '.join(idle)}."
+    if bound:
+        text += f" Say the same thing more than once: {', '.join(bound)}."
+    return text + (
+        " This is what happens to a PPP chain: three prismatic joints fix the orientation of its bodies twice and leave one slide "
+        "free, so it is no dyad although the count of its joints is right. Replace one prismatic joint by a revolute, "
+        "or drive the free slide (move its coordinate to [independent])."
+    )

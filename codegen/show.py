@@ -1,0 +1,63 @@
+"""The derived equations of a type, as LaTeX or as readable text."""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from .closedform import ClosedForm, find_closed_form
+from .derive import Derivation
+from .spec import GroupSpec
+
+_GREEK = {"latex": (r"\Phi", r"\Phi_\varphi", r"\Phi_h", r"\Phi_t", "K", r"\varphi", "h"), "text": ("Φ", "Φ_φ", "Φ_h", "Φ_t", "K", "φ", "h")}
+
+
+def equations(derivation: Derivation, *, latex: bool) -> list[tuple[str, str]]:
+    """Return (title, formula) of Φ, its Jacobians, K where it is symbolic, the velocity terms and the closed form."""
+    d = derivation
+    Phi, Phi_phi, Phi_h, Phi_t, K, phi, h = _GREEK["latex" if latex else "text"]
+    show = _latex if latex else _text
+    found = [
+        (f"{phi} (dependent)", show(sp.Matrix(d.phi.symbols).T)),
+        (f"{h} (independent)", show(sp.Matrix(d.h.symbols).T)),
+        (f"{Phi}, constraints (Eq. 17)", show(sp.Matrix(d.Phi))),
+        (f"{Phi_phi} (Eq. 19b)", show(d.Phi_phi)),
+        (f"{Phi_h} (Eq. 24a)", show(d.Phi_h)),
+    ]
+    if d.rheonomic:
+        found.append((f"{Phi_t} (Eq. 24b)", show(sp.Matrix(d.Phi_t))))
+    if d.K is not None:
+        found.append((f"{K} (Eq. 25a)", show(d.K)))
+    found.append(("velocity terms of the acceleration (Eq. 31)", show(sp.Matrix(d.gamma))))
+    return found
+
+
+def positions(derivation: Derivation) -> str:
+    """Say how positions are found."""
+    form = find_closed_form(derivation)
+    if form is None:
+        return "positions: Newton-Raphson (no block-wise closed form)"
+    return "positions: " + _closed_form(derivation, form)
+
+
+def _closed_form(derivation: Derivation, form: ClosedForm) -> str:
+    if form.given:
+        return "closed form of the specification, proved by substitution"
+    parts = []
+    for step in form.steps:
+        names = ", ".join(derivation.phi.symbols[c].name for c in step.block.columns)
+        kind = "linear" if step.branch is None else f"a line meets a quadric, sign {form.branches[step.branch]}"
+        parts.append(f"{{{names}}} {kind}")
+    return "closed form by blocks: " + "; ".join(parts)
+
+
+def _latex(value: sp.MatrixBase) -> str:
+    return str(sp.latex(value, mat_delim="["))
+
+
+def _text(value: sp.MatrixBase) -> str:
+    return str(sp.pretty(value, use_unicode=True, wrap_line=False))
+
+
+def summary(spec: GroupSpec) -> str:
+    """One line on a type."""
+    return f"{spec.name} ({spec.space}): {spec.title}"

@@ -1,0 +1,230 @@
+"""Every quantity of a compiled type three ways: symbolic at 90 digits, compiled, and differences of the solved motion."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..runtime.group import GroupType
+from ..runtime.status import OK
+from .derive import Derivation
+from .reference import Independent, Symbolic, array, motion_by_differences, tangent_by_differences
+from .sampling import Configuration, Sampler
+
+Array = NDArray[np.float64]
+BOUND = 1e-12  # relative, at configurations with a condition number below sampling.WELL_CONDITIONED
+# Newton is started this far off (relative to a group of size one) when it is compared with the closed form.
+NEWTON_OFFSET = 1e-3
+
+
+@dataclass
+class Errors:
+    """Largest relative error of one quantity against each route; None where the route does not apply."""
+
+    symbolic: float | None = None
+    independent: float | None = None
+
+    def add(self, route: str, error: float) -> None:
+        before = getattr(self, route)
+        value = float("inf") if not np.isfinite(error) else error
+        setattr(self, route, value if before is None else max(before, value))
+
+    @property
+    def worst(self) -> float:
+        return max(v for v in (self.symbolic, self.independent, 0.0) if v is not None)
+
+
+@dataclass
+class Verification:
+    """The outcome for one type: errors by quantity, in the order of the pipeline."""
+
+    name: str
+    configurations: int
+    errors: dict[str, Errors] = field(default_factory=dict)
+    seconds: float = 0.0
+    bound: float = BOUND
+
+    def add(self, quantity: str, route: str, error: float) -> None:
+        self.errors.setdefault(quantity, Errors()).add(route, error)
+
+    @property
+    def passed(self) -> bool:
+        return all(e.worst <= self.bound for e in self.errors.values())
+
+    @property
+    def headline(self) -> str:
+        quantity, errors = max(self.errors.items(), key=lambda item: item[1].worst)
+        return f"{self.configurations} configurations, largest relative error {errors.worst:.1e} ({quantity})"
+
+
+def relative(value: Array, truth: Array) -> float:
+    """Return the largest error relative to the largest entry of the truth (absolute where that is zero)."""
+    scale = float(np.max(np.abs(truth))) if truth.size else 0.0
+    error = float(np.max(np.abs(value - truth))) if truth.size else 0.0
+    return error / scale if scale > 0 else error
+
+
+class _Check:
+    """One type under verification; each method compares one family of quantities at one configuration."""
+
+    def __init__(self, derivation: Derivation, group: GroupType, result: Verification) -> None:
+        self.d, self.group, self.m = derivation, group, group.module
+        self.result = result
+        self.symbolic, self.independent = Symbolic(derivation), Independent(derivation)
+        self.sampler = Sampler(derivation, seed=20260)
+        self.rng = np.random.default_rng(7)
+        r, s, n = derivation.n_dependent, derivation.n_independent, len(derivation.par.symbols)
+        self.r, self.s, self.n_par = r, s, n
+        self.work = np.zeros(self.m.WORK)
+        self.square = derivation.n_constraints == r
+
+    def call(self, function: str, *arguments: Any) -> None:
+        """Call a compiled function; a status other than OK counts as an infinite error of the quantity."""
+        if getattr(self.m, function)(*arguments) != OK:
+            self.result.add(function, "symbolic", float("inf"))
+
+    def all(self, c: Configuration) -> None:
+        truth = self.symbolic.at(c)
+        Phi_phi, Phi_h = self.jacobians(c, truth)
+        solve = self.independent.solver(c, Phi_phi)
+        phi, phidot, phiddot, phidddot = motion_by_differences(solve, c)
+        self.positions(c, phi)
+        v, a = self.rates(c, truth, (phidot, phiddot, phidddot))
+        self.tensors(c, truth, (phidot, phiddot), v, a)
+        self.tangent(c, truth, solve, v, a)
+        self.sweeps(c, (phi, array(truth.phidot)[:, 0], array(truth.phiddot)[:, 0]))
+        self.points(c, phi, v, a)
+
+    def jacobians(self, c: Configuration, truth: Any) -> tuple[Array, Array]:
+        away = c.phi + self.rng.uniform(0.1, 0.3, self.r)  # off the assembly, where Φ is not zero
+        value = self.group.constraint(away, c.h, c.par, c.t)
+        self.result.add("Phi", "symbolic", relative(value, self.symbolic.constraint(away, c)))
+        from .reference import arb, balls, floats
+
+        self.result.add("Phi", "independent", relative(value, floats(self.independent.constraint(balls(away), balls(c.h), balls(c.par), arb(c.t)))))
+        Phi_phi, Phi_h = self.group.jacobians(c.phi, c.h, c.par, c.t)
+        numeric = self.independent.jacobian(c)
+        for name, value, exact, differences in (("Phi_phi", Phi_phi, truth.P, numeric[0]), ("Phi_h", Phi_h, truth.H, numeric[1])):
+            self.result.add(name, "symbolic", relative(value, array(exact)))
+            self.result.add(name, "independent", relative(value, differences))
+        return Phi_phi, Phi_h
+
+    def positions(self, c: Configuration, phi: Array) -> None:
+        size = np.concatenate([phi, c.h])
+        scale = float(np.max(np.abs(size)))
+        newton = phi + NEWTON_OFFSET * self.rng.uniform(-1, 1, self.r)
+        self.call("newton", newton, c.h, c.par, c.t, self.work)
+        self.result.add("position (Newton)", "independent", float(np.max(np.abs(newton - phi))) / scale)
+        if not self.m.CLOSED_FORM:
+            return
+        best = np.inf
+        for signs in itertools.product((1.0, -1.0), repeat=len(self.m.BRANCHES)):
+            closed, branch = np.empty(self.r), np.array(signs)
+            if self.m.position(closed, c.h, c.par, c.t, branch, self.work) == OK:
+                error = float(np.max(np.abs(closed - phi))) / scale
+                if error < best:
+                    best, self.branch, nearest = error, branch, closed
+        self.result.add("position (closed)", "independent", best)
+        if np.isfinite(best):
+            self.result.add("closed - Newton", "independent", float(np.max(np.abs(nearest - newton))) / scale)
+
+    def rates(self, c: Configuration, truth: Any, differences: tuple[Array, Array, Array]) -> tuple[Array, Array]:
+        v, a, j = np.empty((3, self.r))
+        state = (c.phi, c.h, c.par, c.t)
+        self.call("velocity", *state, c.hdot, v, self.work)
+        self.call("acceleration", *state, v, c.hdot, c.hddot, a, self.work)
+        self.call("jerk", *state, v, c.hdot, a, c.hddot, c.hdddot, j, self.work)
+        exact = (truth.phidot, truth.phiddot, truth.phidddot)
+        for name, value, symbolic, numeric in zip(("velocity", "acceleration TD", "jerk"), (v, a, j), exact, differences, strict=True):
+            self.result.add(name, "symbolic", relative(value, array(symbolic)[:, 0]))
+            self.result.add(name, "independent", relative(value, numeric))
+        return v, a
+
+    def tensors(self, c: Configuration, truth: Any, differences: tuple[Array, Array], v: Array, a: Array) -> None:
+        K, L, a3 = np.empty((self.r, self.s)), np.empty((self.s, self.r, self.s)), np.empty(self.r)
+        state = (c.phi, c.h, c.par, c.t)
+        self.call("acceleration_3ot", *state, c.hdot, c.hddot, K, L, a3, self.work)
+        self.result.add("K", "symbolic", relative(K, array(truth.K)))
+        self.result.add("L", "symbolic", relative(L, np.array([array(m) for m in truth.L])))
+        phidot, phiddot = differences
+        Sb, Sb_dot, K_t = np.zeros(self.r), np.zeros(self.r), np.zeros((self.r, self.s))
+        if self.m.RHEONOMIC:
+            self.call("rheonomic_terms", *state, c.hdot, K, Sb, K_t, Sb_dot, self.work)
+            self.result.add("S b", "symbolic", relative(Sb, array(truth.Sb)[:, 0]))
+            self.result.add("K_t", "symbolic", relative(K_t, array(truth.K_t)))
+            self.result.add("d(Sb)/dt", "symbolic", relative(Sb_dot, array(truth.Sb_dot)[:, 0]))
+        # K and L against the solved motion: contracted with the rates, a random direction of every draw
+        self.result.add("K", "independent", relative(K @ c.hdot + Sb, phidot))
+        bend = np.einsum("i,ijk,k->j", c.hdot, L, c.hdot)
+        rest = K @ c.hddot + K_t @ c.hdot + Sb_dot
+        scale = max(float(np.max(np.abs(phiddot))), float(np.max(np.abs(rest))), 1e-300)
+        self.result.add("L", "independent", float(np.max(np.abs(bend + rest - phiddot))) / scale)
+        self.result.add("acceleration 3OT", "symbolic", relative(a3, array(truth.phiddot)[:, 0]))
+        self.result.add("acceleration 3OT", "independent", relative(a3, phiddot))
+        self.result.add("TD - 3OT", "independent", relative(a3, a))
+
+    def tangent(self, c: Configuration, truth: Any, solve: Callable[..., Any], v: Array, a: Array) -> None:
+        # Least squares: only changes that keep the redundant rows consistent have a motion to compare with.
+        known = self.rng.uniform(-1, 1, (3, self.s)) if self.square else np.zeros((3, self.s))
+        dpar = self.rng.uniform(-1, 1, self.n_par)
+        out = np.empty((3, self.r))
+        self.call("tangent", c.phi, c.h, c.par, c.t, v, c.hdot, a, c.hddot, *known, dpar, *out, self.work)
+        exact = truth.tangent(*known, dpar)
+        numeric = tangent_by_differences(solve, c, (*known, dpar))
+        for name, value, symbolic, differences in zip(("d position", "d velocity", "d acceleration"), out, exact, numeric, strict=True):
+            self.result.add(name, "symbolic", relative(value, symbolic))
+            self.result.add(name, "independent", relative(value, differences))
+
+    def sweeps(self, c: Configuration, truth: tuple[Array, Array, Array]) -> None:
+        """One lane of the compiled sweeps, rows of h and φ interleaved with others as in a program's state."""
+        h_rows, phi_rows = np.arange(self.s) + self.r + 1, np.arange(self.r)
+        branch = self.branch if self.m.CLOSED_FORM else np.zeros(0)
+        for name, function in (("sweep TD", self.m.sweep), ("sweep 3OT", self.m.sweep_3ot)):
+            state = np.zeros((3, self.r + 1 + self.s, 1))
+            state[:, h_rows, 0] = c.h, c.hdot, c.hddot
+            state[0, phi_rows, 0] = truth[0] + NEWTON_OFFSET * self.rng.uniform(-1, 1, self.r)
+            q, qdot, qddot = state
+            failed, _ = function(np.array([c.t]), q, qdot, qddot, h_rows, c.par, branch, q, qdot, qddot, phi_rows, 0, 1, self.work)
+            scale = float(np.max(np.abs(np.concatenate([truth[0], c.h]))))
+            worst = max(float(np.max(np.abs(q[phi_rows, 0] - truth[0]))) / scale, *(relative(x[phi_rows, 0], y) for x, y in ((qdot, truth[1]), (qddot, truth[2]))))
+            self.result.add(name, "symbolic", worst if failed == 0 else float("inf"))
+
+    def points(self, c: Configuration, phi: Array, v: Array, a: Array) -> None:
+        if not self.group.points_of_interest:
+            return
+        from .derive import evaluator
+        from .reference import ball_function, balls
+
+        found = self.group.points(c.phi, c.h, c.par, v, c.hdot, a, c.hddot, c.t)
+        d = self.d
+        if not hasattr(self, "_points"):
+            names = [*d.phi.symbols, *d.h.symbols, *d.par.symbols, *d.phi.rate(1), *d.h.rate(1), *d.phi.rate(2), *d.h.rate(2), d.t]
+            self._points = {n: ball_function(names, [e for row in rows for e in row]) for n, rows in d.points}
+            self._evaluator = evaluator
+        values = balls(np.concatenate([c.phi, c.h, c.par, v, c.hdot, a, c.hddot, [c.t]]))
+        for name, function in self._points.items():
+            exact = np.array([float(x) if not isinstance(x, int) else x for x in function(*values)]).reshape(3, -1)
+            self.result.add("points of interest", "symbolic", relative(found[name], exact))
+
+
+def verify_module(derivation: Derivation, group: GroupType, count: int, compile_done: Callable[[], None] = lambda: None,
+                  advance: Callable[[], None] = lambda: None) -> Verification:
+    """Return the errors of a compiled type over `count` random configurations; `compile_done` is called after the first."""
+    result = Verification(group.name, count)
+    check = _Check(derivation, group, result)
+    configurations = check.sampler.draw(count)
+    begin = time.perf_counter()
+    for number, configuration in enumerate(configurations):
+        check.all(configuration)
+        if number == 0:
+            compile_done()
+            begin = time.perf_counter()
+        advance()
+    result.seconds = time.perf_counter() - begin
+    return result

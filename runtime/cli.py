@@ -1,0 +1,243 @@
+"""The command line: one function per command; the generator is imported only by the commands that need it."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.table import Table
+
+from .errors import AssurgentError, InputError, nearest
+
+if TYPE_CHECKING:
+    from ..codegen.spec import GroupSpec
+    from ..codegen.verify import Verification
+
+out = Console()
+err = Console(stderr=True)
+DEFAULT_CONFIGURATIONS = 100
+
+
+class _Parser(argparse.ArgumentParser):
+    """Argument errors in the product's own words: one line, exit code 2."""
+
+    def error(self, message: str) -> Any:
+        if "invalid choice: " in message:
+            given = message.split("invalid choice: ")[1].split("'")[1]
+            message = f"'{given}' is no command{nearest(given, COMMANDS)} The commands are {', '.join(COMMANDS)}."
+        raise InputError(f"{message} ('{self.prog} --help' shows the usage)")
+
+
+def _specification(name: str) -> GroupSpec:
+    """Return the specification behind a type's name: shipped, or the user's own."""
+    from ..codegen.spec import read_spec
+    from .library import find_entry, names, package_folder
+    from .store import Store
+
+    entry = find_entry(name)
+    if entry is not None:
+        return read_spec(package_folder("codegen") / "groups" / entry.specification)
+    store = Store()
+    for module in store.modules():
+        found = store.current(module)
+        if found is not None and found.name == name:
+            return read_spec(found.specification)
+    raise InputError(f"there is no group type '{name}'{nearest(name, names())} - 'assurgent types' lists them, 'assurgent generate SPEC' makes one")
+
+
+def command_types(options: argparse.Namespace) -> int:
+    from .library import load, manifest, names
+
+    own = [n for n in names() if n not in {e.name for e in manifest()}]
+    if options.json:
+        print(json.dumps([{"name": e.name, "aliases": e.aliases, "space": e.space, "title": e.title} for e in manifest()]
+                         + [{"name": n, "aliases": [], "space": load(n).space, "title": "your own"} for n in own], ensure_ascii=False))
+        return 0
+    table = Table(title="group types")
+    for column in ("type", "also", "space", "what it is"):
+        table.add_column(column, overflow="fold")
+    for e in manifest():
+        table.add_row(_literal(e.name), ", ".join(e.aliases), e.space, _literal(e.title))
+    for n in own:
+        table.add_row(_literal(n), "", load(n).space, "your own")
+    out.print(table)
+    return 0
+
+
+def command_generate(options: argparse.Namespace) -> int:
+    from ..codegen.generate import generate
+
+    path = Path(options.spec)
+
+    def progress(stage: str, seconds: float, outcome: str) -> None:
+        err.print(f"[green]✓[/] {stage:<10s} {seconds:6.2f} s  {_literal(outcome)}", highlight=False)
+
+    err.print(f"generating the group type of {_literal(str(path))}", highlight=False)
+    made = generate(path, progress=progress)
+    if made.verification is None:
+        out.print(f"{_literal(made.stored.name)} is in your library already: {made.stored.source}", soft_wrap=True, highlight=False)
+    else:
+        out.print(f"{_literal(made.stored.name)} is ready: {made.stored.source}", soft_wrap=True, highlight=False)
+    out.print(f"use it: assurgent.load(\"{_literal(made.stored.name)}\")", highlight=False)
+    return 0
+
+
+def command_verify(options: argparse.Namespace) -> int:
+    from rich.progress import Progress
+
+    from ..codegen.derive import derive
+    from ..codegen.verify import verify_module
+    from .library import load, names
+
+    results = []
+    chosen = options.types or names()
+    specs = [_specification(n) for n in chosen]
+    with Progress(console=err, transient=True, disable=options.json or not err.is_terminal) as bar:
+        for spec in specs:
+            task = bar.add_task(_literal(spec.name), total=options.configurations)
+            group = load(spec.name, report=lambda line: err.print(_literal(line)))
+            result = verify_module(derive(spec), group, options.configurations, advance=lambda task=task: bar.advance(task))
+            results.append(result)
+            bar.remove_task(task)
+            if not options.json:
+                verdict = "[green]passed[/]" if result.passed else "[red]FAILED[/]"
+                err.print(f"{_literal(spec.name):<10s} {verdict}  {result.headline}, {result.seconds:.1f} s", highlight=False)
+    if options.json:
+        print(json.dumps([_as_json(r) for r in results]))
+    else:
+        _verification_table(results)
+    return 0 if all(r.passed for r in results) else 1
+
+
+def _as_json(result: Verification) -> dict[str, Any]:
+    errors = {q: {"symbolic": e.symbolic, "independent": e.independent} for q, e in result.errors.items()}
+    return {"type": result.name, "configurations": result.configurations, "seconds": result.seconds, "bound": result.bound,
+            "passed": result.passed, "errors": errors}
+
+
+def _verification_table(results: Sequence[Verification]) -> None:
+    table = Table(title="largest relative error: compiled against symbolic (90 digits) | against differences of the solved motion")
+    table.add_column("quantity")
+    for r in results:
+        table.add_column(_literal(r.name), justify="right", no_wrap=True)
+    width = max(1, (out.width - 24) // 20)
+    quantities = list(dict.fromkeys(q for r in results for q in r.errors))
+    if len(results) <= width:
+        for q in quantities:
+            table.add_row(q, *(_cell(r, q) for r in results))
+        out.print(table)
+        return
+    narrow = Table(title=table.title)  # one line per type where the terminal is too narrow for one column each
+    for column in ("type", "quantity", "symbolic", "independent", "bound"):
+        narrow.add_column(column, justify="right" if column not in ("type", "quantity") else "left", no_wrap=True)
+    for r in results:
+        for i, (q, e) in enumerate(r.errors.items()):
+            narrow.add_row(_literal(r.name) if i == 0 else "", q, _number(e.symbolic, r.bound), _number(e.independent, r.bound), f"{r.bound:.0e}")
+        narrow.add_section()
+    out.print(narrow)
+
+
+def _cell(result: Verification, quantity: str) -> str:
+    e = result.errors.get(quantity)
+    return "" if e is None else f"{_number(e.symbolic, result.bound)} | {_number(e.independent, result.bound)}"
+
+
+def _number(value: float | None, bound: float) -> str:
+    if value is None:
+        return "-"
+    return f"{value:.1e}" if value <= bound else f"[bold red]{value:.1e}[/]"
+
+
+def command_show(options: argparse.Namespace) -> int:
+    from ..codegen.derive import derive
+    from ..codegen.show import equations, positions, summary
+
+    spec = _specification(options.type)
+    if options.source:
+        from .library import load
+
+        print(Path(str(load(spec.name).module.__file__)).read_text("utf-8"), end="")
+        return 0
+    derivation = derive(spec)
+    print(summary(spec))
+    for c in spec.constraints:
+        print(f"    {c.name}: {c.text}")
+    for title, formula in equations(derivation, latex=options.latex):
+        print(f"\n{'% ' if options.latex else ''}{title}\n{formula}")
+    print(f"\n{'% ' if options.latex else ''}{positions(derivation)}")
+    return 0
+
+
+def command_bench(options: argparse.Namespace) -> int:
+    from .bench import group_table
+
+    out.print(group_table(options.types or None, options.lanes))
+    return 0
+
+
+def _literal(text: str) -> str:
+    """Return a text with its brackets escaped, so that rich does not take RR[P]R for markup."""
+    from rich.markup import escape
+
+    return escape(text)
+
+
+def _arguments() -> argparse.ArgumentParser:
+    parser = _Parser(prog="assurgent", description="Derive, compile and verify the solvers of structural groups.")
+    parser.add_argument("--version", action="version", version=_version())
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=_Parser)
+
+    types = commands.add_parser("types", help="list the group types")
+    types.add_argument("--json", action="store_true", help="as JSON")
+    generate = commands.add_parser("generate", help="derive, emit, compile and verify one new group type")
+    generate.add_argument("spec", metavar="SPEC", help="specification file (see docs/new-group.md)")
+    verify = commands.add_parser("verify", help="check every quantity of the compiled types three ways")
+    verify.add_argument("types", metavar="TYPE", nargs="*", help="types to check (default: all)")
+    verify.add_argument("-n", "--configurations", type=_positive, default=DEFAULT_CONFIGURATIONS, help="random configurations per type (default %(default)s)")
+    verify.add_argument("--json", action="store_true", help="as JSON")
+    show = commands.add_parser("show", help="print the derived equations of a type, or its emitted source")
+    show.add_argument("type", metavar="TYPE")
+    show.add_argument("--latex", action="store_true", help="equations as LaTeX")
+    show.add_argument("--source", action="store_true", help="the emitted module")
+    bench = commands.add_parser("bench", help="time the compiled sweeps of the types side by side")
+    bench.add_argument("types", metavar="TYPE", nargs="*", help="types to time (default: all)")
+    bench.add_argument("--lanes", type=_positive, default=2400, help="lanes (time steps) of a sweep (default %(default)s)")
+    return parser
+
+
+def _positive(text: str) -> int:
+    if not text.isdigit() or not 0 < int(text) <= 1_000_000:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number from 1 to 1000000")
+    return int(text)
+
+
+def _version() -> str:
+    from importlib.metadata import version
+
+    return f"assurgent {version('assurgent')}"
+
+
+COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
+    "types": command_types, "generate": command_generate, "verify": command_verify, "show": command_show, "bench": command_bench,
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; every error of the user's ends in one message and its exit code."""
+    try:
+        options = _arguments().parse_args(arguments)
+        return COMMANDS[options.command](options)
+    except AssurgentError as error:
+        err.print(f"[bold red]assurgent:[/] {_literal(str(error))}", soft_wrap=True, highlight=False)
+        return error.exit_code
+    except KeyboardInterrupt:
+        err.print("interrupted; nothing half-written")
+        return 130
+    except BrokenPipeError:
+        sys.stderr.close()
+        return 0

@@ -1,0 +1,147 @@
+"""Find a group type by name, check its digest, and bind its compiled module."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import importlib.metadata
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from .errors import GenerationError, InputError, nearest
+from .group import GroupType
+from .store import Store, StoredType
+
+Report = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A type of the shipped library, as its manifest lists it."""
+
+    name: str
+    aliases: tuple[str, ...]
+    module: str
+    title: str
+    space: str
+    specification: str
+    specification_sha256: str
+    sha256: str
+
+
+@cache
+def manifest() -> tuple[Entry, ...]:
+    """Return the entries of the shipped library."""
+    data = json.loads((package_folder("generated") / "manifest.json").read_text("utf-8"))
+    return tuple(Entry(**{**t, "aliases": tuple(t["aliases"])}) for t in data["types"])
+
+
+def package_folder(name: str) -> Path:
+    """Return the folder of a sub-package."""
+    return Path(str(files(f"assurgent.{name}")))
+
+
+def fingerprint() -> str:
+    """Return the digest of everything that decides an emitted text besides the specification: generator and tools."""
+    state = hashlib.sha256()
+    sources = [*package_folder("codegen").glob("*.py"), *package_folder("templates").glob("*.jinja"),
+               *(package_folder("runtime") / n for n in ("expressions.py", "errors.py"))]
+    for path in sorted(sources):
+        state.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    for tool in ("sympy", "numba"):
+        state.update(f"{tool} {importlib.metadata.version(tool)}".encode())
+    return state.hexdigest()
+
+
+def key_of(specification: str) -> str:
+    """Return the key of a specification's text under the present generator."""
+    return hashlib.sha256(f"{fingerprint()}\n{specification}".encode()).hexdigest()[:16]
+
+
+def find_entry(name: str) -> Entry | None:
+    """Return the shipped type of that name or alias."""
+    for entry in manifest():
+        if name == entry.name or name in entry.aliases:
+            return entry
+    return None
+
+
+def names() -> tuple[str, ...]:
+    """Return the names of all types: the shipped ones, then the user's own."""
+    store = Store()
+    own = [found.name for m in store.modules() if (found := store.current(m)) is not None]
+    return tuple([e.name for e in manifest()] + [n for n in own if find_entry(n) is None])
+
+
+def _silent(_: str) -> None:
+    return None
+
+
+def load(name: str, report: Report = _silent) -> GroupType:
+    """Return the compiled type of that name; a file that was altered is refused and generated again.
+
+    `report` receives a line where that happens, because it takes seconds.
+    """
+    entry = find_entry(name)
+    if entry is not None:
+        return _load_shipped(entry, report)
+    store = Store()
+    module = _own_module(store, name)
+    if module is None:
+        raise InputError(f"there is no group type '{name}'{nearest(name, names())} - 'assurgent types' lists them, 'assurgent generate SPEC' makes one")
+    found = store.current(module)
+    if found is None:
+        raise GenerationError(
+            f"the type '{name}' in {store.root / module} was altered or was not written by this program for this user, and its "
+            "specification cannot be trusted either - generate it again: assurgent generate SPEC"
+        )
+    if found.key != key_of(found.specification.read_text("utf-8")):
+        report(f"{name}: written by another version of the generator; generating it again")
+        found = regenerate(found.specification, name, store)
+    return GroupType(found.load())
+
+
+def _own_module(store: Store, name: str) -> str | None:
+    """Return the module folder under which a user's type of that name lies (its record may be damaged)."""
+    import re
+
+    guess = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")
+    guess = f"g{guess}" if guess[:1].isdigit() else guess
+    return guess if guess in store.modules() else None
+
+
+def _load_shipped(entry: Entry, report: Report) -> GroupType:
+    path = package_folder("generated") / f"{entry.module}.py"
+    try:
+        good = hashlib.sha256(path.read_bytes()).hexdigest() == entry.sha256
+    except OSError:
+        good = False
+    if good:
+        return GroupType(importlib.import_module(f"assurgent.generated.{entry.module}"))
+    report(f"{entry.name}: {path} is missing or was altered, so it is refused; generating the type again")
+    specification = package_folder("codegen") / "groups" / entry.specification
+    text = specification.read_bytes() if specification.is_file() else b""
+    if hashlib.sha256(text).hexdigest() != entry.specification_sha256:
+        raise GenerationError(f"{specification}: is missing or was altered as well - install assurgent again")
+    store = Store()
+    found = store.find(entry.module, key_of(text.decode("utf-8"))) or regenerate(specification, entry.name, store)
+    return GroupType(found.load())
+
+
+def regenerate(specification: Path, name: str, store: Store) -> StoredType:
+    """Generate a type anew from its specification (imports the generator)."""
+    from ..codegen.generate import generate
+
+    return generate(specification, store=store).stored
+
+
+def load_details(name: str) -> dict[str, Any]:
+    """Return what is known of a type without compiling it: name, aliases, title, space, sizes."""
+    group = load(name)
+    entry = find_entry(name)
+    return {"name": group.name, "aliases": entry.aliases if entry else (), "title": entry.title if entry else "", "space": group.space}

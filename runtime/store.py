@@ -1,0 +1,247 @@
+"""The user's own library of emitted types: atomic, locked, signed.
+
+Layout: ``<root>/<module>/<key>/`` holds the module, its specification and a record; ``<root>/<module>/current`` names
+the key in use. A type is written into a staging folder beside its place and renamed as a whole, under a lock that the
+system releases when a process dies; so a kill at any moment leaves either the old state or the new one.
+
+A record carries the digests of the files and is signed with a key that only this user has: a module that this program
+did not write for this user, or that was altered since, is refused before it is imported.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import hmac
+import importlib.util
+import json
+import os
+import re
+import secrets
+import shutil
+import stat
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+
+import filelock
+import platformdirs
+
+from .errors import GenerationError, InputError
+
+RECORD = "record.json"
+CURRENT = "current"
+SPECIFICATION = "spec.toml"
+_KEY = re.compile(r"[0-9a-f]{16}")
+_MODULE = re.compile(r"[a-z][a-z0-9_]{0,79}")
+
+
+def default_root() -> Path:
+    """Return the folder of the user's types: $ASSURGENT_CACHE, or the platform's cache folder."""
+    given = os.environ.get("ASSURGENT_CACHE")
+    return (Path(given) if given else platformdirs.user_cache_path("assurgent")) / "types"
+
+
+def _secret_file() -> Path:
+    given = os.environ.get("ASSURGENT_DATA")
+    return (Path(given) if given else platformdirs.user_data_path("assurgent")) / "signing-key"
+
+
+def _secret() -> bytes:
+    """Return this user's signing key, made at first use; two processes that make it at once agree on one."""
+    path = _secret_file()
+    try:
+        return _read_secret(path)
+    except FileNotFoundError:
+        pass
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    handle, name = tempfile.mkstemp(dir=path.parent)  # mode 0600
+    with os.fdopen(handle, "wb") as file:
+        file.write(secrets.token_bytes(32))
+        file.flush()
+        os.fsync(file.fileno())
+    try:
+        os.link(name, path)  # fails where another process was first: its key counts
+    except FileExistsError:
+        pass
+    except OSError:  # a file system without links
+        os.replace(name, path)
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(name)
+    return _read_secret(path)
+
+
+def _read_secret(path: Path) -> bytes:
+    secret = path.read_bytes()
+    if len(secret) != 32:
+        raise InputError(f"{path}: is not a signing key - remove it; the types in the cache are then generated anew")
+    return secret
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+@dataclass(frozen=True)
+class StoredType:
+    """A type in the store whose files were checked."""
+
+    name: str
+    module: str
+    key: str
+    folder: Path
+
+    @property
+    def source(self) -> Path:
+        return self.folder / f"{self.module}.py"
+
+    @property
+    def specification(self) -> Path:
+        return self.folder / SPECIFICATION
+
+    def load(self) -> ModuleType:
+        """Import the module; its digest was checked when this object was made."""
+        return load_source(self.source, f"assurgent_types.{self.module}_{self.key}")
+
+
+def load_source(path: Path, name: str) -> ModuleType:
+    """Import one emitted source file under a name of its own."""
+    if name in sys.modules:
+        return sys.modules[name]
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    return module
+
+
+class Store:
+    """The user's types below one folder."""
+
+    def __init__(self, root: Path | None = None) -> None:
+        self.root = root or default_root()
+
+    # ---- reading ------------------------------------------------------------------------------------------------
+    def modules(self) -> list[str]:
+        """Return the module names that have a current type."""
+        if not self.root.is_dir():
+            return []
+        return sorted(p.name for p in self.root.iterdir() if (p / CURRENT).is_file() and _MODULE.fullmatch(p.name))
+
+    def current(self, module: str) -> StoredType | None:
+        """Return the type in use under a module name, or None where there is none or it is refused."""
+        try:
+            key = (self.root / module / CURRENT).read_text("ascii").strip()
+        except (OSError, UnicodeDecodeError):
+            return None
+        return self.find(module, key)
+
+    def find(self, module: str, key: str) -> StoredType | None:
+        """Return the type with that key if every file is what its signed record says, else None."""
+        if not (_MODULE.fullmatch(module) and _KEY.fullmatch(key)):
+            return None
+        folder = self.root / module / key
+        try:
+            record = json.loads((folder / RECORD).read_text("utf-8"))
+            signature = record.pop("signature")
+            expected = {f"{module}.py", SPECIFICATION}
+            good = (
+                hmac.compare_digest(signature, _sign(record))
+                and record["module"] == module
+                and record["key"] == key
+                and set(record["files"]) == expected
+                and all(_digest((folder / n).read_bytes()) == d for n, d in record["files"].items())
+            )
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            return None
+        self._is_private()
+        return StoredType(record["name"], module, key, folder) if good else None
+
+    def _is_private(self) -> None:
+        """Refuse a folder into which others can write: compiled code lies there too."""
+        if os.name != "posix":
+            return
+        status = self.root.stat()
+        if status.st_uid != os.getuid() or status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+            raise InputError(
+                f"{self.root}: belongs to somebody else or can be written by others, so what lies there cannot be trusted - "
+                "run 'chmod go-w' on it, or set ASSURGENT_CACHE to a folder of your own"
+            )
+
+    # ---- writing ------------------------------------------------------------------------------------------------
+    @contextlib.contextmanager
+    def lock(self, module: str) -> Iterator[None]:
+        """Hold the lock of one type; another process waits here until the type is ready."""
+        try:
+            self.root.mkdir(parents=True, exist_ok=True, mode=0o700)
+        except OSError as error:
+            raise GenerationError(f"{self.root}: cannot be made: {error.strerror} - set ASSURGENT_CACHE to a folder that you can write") from error
+        self._is_private()
+        with filelock.FileLock(self.root / f".{module}.lock"):
+            self._sweep(module)
+            yield
+
+    def _sweep(self, module: str) -> None:
+        """Remove what killed processes left behind; only the holder of the lock writes here."""
+        for left in (self.root / module).glob(".staging-*"):
+            shutil.rmtree(left, ignore_errors=True)
+
+    def stage(self, module: str, text: str, specification: str) -> Path:
+        """Write a module and its specification into a staging folder; return the folder."""
+        (self.root / module).mkdir(mode=0o700, exist_ok=True)
+        folder = Path(tempfile.mkdtemp(prefix=".staging-", dir=self.root / module))
+        _write(folder / f"{module}.py", text)
+        _write(folder / SPECIFICATION, specification)
+        return folder
+
+    def publish(self, staging: Path, name: str, module: str, key: str) -> StoredType:
+        """Sign a staged type and make it the current one, atomically."""
+        files = {n: _digest((staging / n).read_bytes()) for n in (f"{module}.py", SPECIFICATION)}
+        record: dict[str, object] = {"format": 1, "name": name, "module": module, "key": key, "files": files}
+        _write(staging / RECORD, json.dumps({**record, "signature": _sign(record)}, indent=1) + "\n")
+        _sync(staging)
+        place = self.root / module / key
+        if place.exists():  # refused before: altered or incomplete
+            refused = Path(tempfile.mkdtemp(prefix=".staging-refused-", dir=self.root / module))
+            os.replace(place, refused / "old")
+            shutil.rmtree(refused, ignore_errors=True)
+        os.replace(staging, place)
+        pointer = staging.with_name(f"{staging.name}.current")
+        _write(pointer, key + "\n")
+        os.replace(pointer, self.root / module / CURRENT)
+        _sync(self.root / module)
+        found = self.find(module, key)
+        if found is None:
+            raise GenerationError(f"{place}: was altered while it was written - generate the type again")
+        return found
+
+
+def _sign(record: dict[str, object]) -> str:
+    text = json.dumps(record, sort_keys=True, separators=(",", ":"))
+    return hmac.new(_secret(), text.encode(), hashlib.sha256).hexdigest()
+
+
+def _write(path: Path, text: str) -> None:
+    with open(path, "w", encoding="utf-8", newline="\n") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _sync(folder: Path) -> None:
+    """Make renames in a folder durable (where the system can)."""
+    if os.name != "posix":
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
