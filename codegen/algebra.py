@@ -147,13 +147,17 @@ class Evaluator:
     def _arguments(self, call: ex.Call, *counts: int) -> list[Value]:
         if len(call.arguments) not in counts:
             usage = VECTOR_FUNCTIONS.get(call.function, f"{call.function}(x)")
-            raise ex.FormulaError(f"{call.function} has {len(call.arguments)} arguments; it is used as {usage}", call.column)
+            raise ex.FormulaError(
+                f"{call.function} has {len(call.arguments)} arguments; it is used as {usage}", call.column
+            )
         return [self(a) for a in call.arguments]
 
     def _vectors(self, call: ex.Call, *counts: int) -> list[Value]:
         values = self._arguments(call, *counts)
         if not all(_is_vector(v) for v in values):
-            raise ex.FormulaError(f"{VECTOR_FUNCTIONS[call.function]}; a number stands where a vector must", call.column)
+            raise ex.FormulaError(
+                f"{VECTOR_FUNCTIONS[call.function]}; a number stands where a vector must", call.column
+            )
         return values
 
     def _call(self, function: str, arguments: tuple[ex.Node, ...], column: int) -> Value:
@@ -181,16 +185,20 @@ class Evaluator:
             if _is_vector(x):
                 raise ex.FormulaError(f"{function} takes a number, not a vector", column)
             return self.field.functions[function](x)
-        raise ex.FormulaError(f"unknown function '{function}'{nearest(function, [*ELEMENTARY, *VECTOR_FUNCTIONS])}", column)
+        raise ex.FormulaError(
+            f"unknown function '{function}'{nearest(function, [*ELEMENTARY, *VECTOR_FUNCTIONS])}", column
+        )
 
     def _plane_only(self, call: ex.Call) -> None:
         if self.dimension != 2:
-            raise ex.FormulaError(f"{call.function} belongs to the plane: {VECTOR_FUNCTIONS[call.function]}", call.column)
+            raise ex.FormulaError(
+                f"{call.function} belongs to the plane: {VECTOR_FUNCTIONS[call.function]}", call.column
+            )
 
     def _rotate(self, call: ex.Call) -> Value:
         values = self._arguments(call, 2 if self.dimension == 2 else 3)
         vector, angle = values[0], values[1]
-        if not _is_vector(vector) or _is_vector(angle):
+        if not _is_vector(vector) or _is_vector(angle) or not all(_is_vector(v) for v in values[2:]):
             raise ex.FormulaError(VECTOR_FUNCTIONS["rot"], call.column)
         c, s = self.field.functions["cos"](angle), self.field.functions["sin"](angle)
         if self.dimension == 2:
@@ -202,6 +210,8 @@ class Evaluator:
     def _angle(self, call: ex.Call, angle: Value) -> Scalar:
         """Residual of angle(u, v[, axis]) = a: sin(angle(u, v) - a) |u| |v|, smooth and never rank-deficient."""
         values = self._vectors(call, 2 if self.dimension == 2 else 3)
+        if _is_vector(angle):
+            raise ex.FormulaError("an angle is a number; a vector stands on the right of it", call.column)
         u, v = values[0], values[1]
         sine = _cross(u, v) if self.dimension == 2 else _dot(values[2], _cross(u, v))
         c, s = self.field.functions["cos"](angle), self.field.functions["sin"](angle)

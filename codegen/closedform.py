@@ -63,7 +63,7 @@ def linear_solution(a: Sequence[Sequence[Any]], c: Sequence[Any], name: Callable
 
 @dataclass(frozen=True)
 class Line:
-    """u = x0 + τ d on the linear rows, and α τ² + 2 β τ + γ = 0 on the quadric; `inverse` is 1/α, `parts` the terms of γ."""
+    """u = x0 + τ d on the linear rows, α τ² + 2 β τ + γ = 0 on the quadric; `inverse`: 1/α, `parts`: the terms of γ."""
 
     x0: list[Any]
     d: list[Any]
@@ -74,8 +74,15 @@ class Line:
     parts: tuple[Any, ...]
 
 
-def line_meets_quadric(a: Sequence[Sequence[Any]], c: Sequence[Any], Q: Sequence[Sequence[Any]], g: Sequence[Any], k: Any,
-                       sphere: bool, name: Callable[[str, Any], Any]) -> Line:
+def line_meets_quadric(
+    a: Sequence[Sequence[Any]],
+    c: Sequence[Any],
+    Q: Sequence[Sequence[Any]],
+    g: Sequence[Any],
+    k: Any,
+    sphere: bool,
+    name: Callable[[str, Any], Any],
+) -> Line:
     """Return the line a u + c = 0 and its equation on ½ uᵀQu + g·u + k = 0; `name` may name intermediate values.
 
     x0 is the point of the line nearest to the centre, so that x0·d = 0; with Q = q I (`sphere`) this removes terms.
@@ -93,7 +100,9 @@ def line_meets_quadric(a: Sequence[Sequence[Any]], c: Sequence[Any], Q: Sequence
         d = [name(f"d{axis}", e) for axis, e in zip("xyz", _cross(a[0], a[1]), strict=True)]
         inverse = name("inverse", 1 / _sum([e * e for e in d]))
         first, second = _cross(a[1], d), _cross(d, a[0])
-        x0 = [name(f"u0{axis}", -(c[0] * p + c[1] * q) * inverse) for axis, p, q in zip("xyz", first, second, strict=True)]
+        x0 = [
+            name(f"u0{axis}", -(c[0] * p + c[1] * q) * inverse) for axis, p, q in zip("xyz", first, second, strict=True)
+        ]
     bend = _half(_dot(x0, [_dot(row, x0) for row in Q]))
     gamma = bend + _dot(g, x0) + k
     if sphere:
@@ -144,8 +153,14 @@ def find_closed_form(derivation: Derivation) -> ClosedForm | None:
             return None
         steps.append(step)
         count += step.branch is not None
+    return ClosedForm(tuple(steps), (), _signs(derivation, count))
+
+
+def _signs(derivation: Derivation, count: int) -> tuple[str, ...]:
+    """Return sigma, or sigma_1, sigma_2, ...; with _ before it where the specification uses the name."""
     names = tuple("sigma" if count == 1 else f"sigma_{i + 1}" for i in range(count))
-    return ClosedForm(tuple(steps), (), names)
+    spec = derivation.spec
+    return tuple(f"_{n}" for n in names) if set(names) & {*spec.phi, *spec.h, *spec.par} else names
 
 
 def _recognise(derivation: Derivation, block: Block, branch: int) -> Step | None:
@@ -165,7 +180,9 @@ def _recognise(derivation: Derivation, block: Block, branch: int) -> Step | None
     ratios = [_ratio(hessians[i], hessians[reference]) if i in curved else sp.Integer(0) for i in range(len(rows))]
     if block.size > MAX_QUADRIC_ORDER or any(r is None for r in ratios):
         return None
-    combined = [f if i == reference else f - r * rows[reference] for i, (f, r) in enumerate(zip(rows, ratios, strict=True))]
+    combined = [
+        f if i == reference else f - r * rows[reference] for i, (f, r) in enumerate(zip(rows, ratios, strict=True))
+    ]
     step = Step(block, _expand(derivation, block, combined, unknowns, hessians[reference], reference), branch)
     _prove(step)
     return step
@@ -198,8 +215,14 @@ def _ratio(q: sp.ImmutableMatrix, reference: sp.ImmutableMatrix) -> sp.Expr | No
     return ratio if (q - ratio * reference).applyfunc(sp.expand).is_zero_matrix else None
 
 
-def _expand(derivation: Derivation, block: Block, rows: Sequence[sp.Expr], unknowns: Sequence[sp.Symbol],
-            quadric: sp.ImmutableMatrix | None, reference: int) -> Expansion:
+def _expand(
+    derivation: Derivation,
+    block: Block,
+    rows: Sequence[sp.Expr],
+    unknowns: Sequence[sp.Symbol],
+    quadric: sp.ImmutableMatrix | None,
+    reference: int,
+) -> Expansion:
     """Expand the rows about the centre that leaves the shortest coefficients (no cancellation far from the origin)."""
     best: tuple[int, Expansion] | None = None
     for center in _centers(derivation, rows, unknowns, quadric, reference):
@@ -213,8 +236,13 @@ def _expand(derivation: Derivation, block: Block, rows: Sequence[sp.Expr], unkno
     return best[1]
 
 
-def _centers(derivation: Derivation, rows: Sequence[sp.Expr], unknowns: Sequence[sp.Symbol],
-             quadric: sp.ImmutableMatrix | None, reference: int) -> list[list[sp.Expr]]:
+def _centers(
+    derivation: Derivation,
+    rows: Sequence[sp.Expr],
+    unknowns: Sequence[sp.Symbol],
+    quadric: sp.ImmutableMatrix | None,
+    reference: int,
+) -> list[list[sp.Expr]]:
     found = [[sp.Integer(0)] * len(unknowns)]
     names = tuple(x.name for x in unknowns)
     if any(names == c.symbols for c in derivation.spec.dependent if c.kind == "point"):
@@ -277,11 +305,16 @@ def _given(derivation: Derivation) -> ClosedForm:
             value = residual.xreplace(values)
             if not _vanishes_under(value, conditions, [symbol(b) for b in spec.branches]):
                 raise InputError(
-                    f"{spec.origin}:{constraint.line}: [closed_form] does not satisfy the constraint '{constraint.name}' "
-                    f"(\"{constraint.text}\"): substituted, it leaves {_short(value)} instead of 0 - correct the formula, "
-                    "or remove [closed_form] and let the program find one"
+                    f"{spec.origin}:{constraint.line}: [closed_form] does not satisfy the constraint "
+                    f"'{constraint.name}' (\"{constraint.text}\"): "
+                    f"substituted, it leaves {_short(value)} instead of 0 - "
+                    "correct the formula, or remove [closed_form] and let the program find one"
                 )
-    return ClosedForm((), tuple((name, value) for name, value in formulas if symbol(name) in derivation.phi.symbols), spec.branches)
+    return ClosedForm(
+        (),
+        tuple((name, value) for name, value in formulas if symbol(name) in derivation.phi.symbols),
+        spec.branches,
+    )
 
 
 def given_formulas(spec: Any, evaluate: Evaluator) -> list[tuple[str, Any]]:
@@ -325,7 +358,10 @@ def _vanishes_under(value: sp.Expr, conditions: Sequence[sp.Expr], signs: Sequen
 
 
 def _roots_to_symbols(value: sp.Expr, squares: dict[sp.Symbol, sp.Expr]) -> sp.Expr:
-    roots = sorted((p for p in value.atoms(sp.Pow) if p.exp == sp.Rational(1, 2)), key=lambda p: (sp.count_ops(p), str(p)))
+    roots = sorted(
+        (p for p in value.atoms(sp.Pow) if p.exp == sp.Rational(1, 2)),
+        key=lambda p: (sp.count_ops(p), str(p)),
+    )
     for root in roots:
         w = sp.Dummy("w")
         value = value.xreplace({root: w, 1 / root: 1 / w})

@@ -12,15 +12,17 @@ from functools import cached_property
 
 import sympy as sp
 
+from ..runtime.errors import InputError
 from .algebra import ELEMENTARY, Evaluator, Field
 from .blocks import Block, block_triangular
-from .spec import GroupSpec
+from .spec import Constraint, Formula, GroupSpec
 
 SYMPY = Field(
     number=lambda f: sp.Rational(f.numerator, f.denominator),
     functions={name: getattr(sp, name) for name in ELEMENTARY},
     pi=sp.pi,
 )
+LARGEST = 10**300  # below the largest double by what derivatives multiply
 _TAU = sp.Dummy("tau", real=True)
 Row = tuple[sp.Expr, ...]
 Direction = Mapping[sp.Symbol, sp.Expr]
@@ -88,12 +90,16 @@ class Derivation:
     @cached_property
     def Phi_phi(self) -> sp.ImmutableMatrix:
         """Φ_φ, p x r, Eq. 19b."""
-        return sp.ImmutableMatrix(self.n_constraints, self.n_dependent, lambda i, j: sp.diff(self.Phi[i], self.phi.symbols[j]))
+        return sp.ImmutableMatrix(
+            self.n_constraints, self.n_dependent, lambda i, j: sp.diff(self.Phi[i], self.phi.symbols[j])
+        )
 
     @cached_property
     def Phi_h(self) -> sp.ImmutableMatrix:
         """Φ_h, p x s, Eq. 24a."""
-        return sp.ImmutableMatrix(self.n_constraints, self.n_independent, lambda i, j: sp.diff(self.Phi[i], self.h.symbols[j]))
+        return sp.ImmutableMatrix(
+            self.n_constraints, self.n_independent, lambda i, j: sp.diff(self.Phi[i], self.h.symbols[j])
+        )
 
     @cached_property
     def Phi_t(self) -> Row:
@@ -113,11 +119,17 @@ class Derivation:
     @cached_property
     def active(self) -> tuple[int, ...]:
         """The entries of h that the constraints contain; the columns of K for the others are zero."""
-        return tuple(j for j in range(self.n_independent) if any(self.Phi_h[i, j] != 0 for i in range(self.n_constraints)))
+        return tuple(
+            j for j in range(self.n_independent) if any(self.Phi_h[i, j] != 0 for i in range(self.n_constraints))
+        )
 
     # ---- directions -------------------------------------------------------------------------------------------
     def _motion(self, phi: Sequence[sp.Expr], h: Sequence[sp.Expr], t: sp.Expr) -> dict[sp.Symbol, sp.Expr]:
-        return {**dict(zip(self.phi.symbols, phi, strict=True)), **dict(zip(self.h.symbols, h, strict=True)), self.t: t}
+        return {
+            **dict(zip(self.phi.symbols, phi, strict=True)),
+            **dict(zip(self.h.symbols, h, strict=True)),
+            self.t: t,
+        }
 
     def _known(self, order: int) -> dict[sp.Symbol, sp.Expr]:
         return dict(zip(self.h.symbols, self.h.rate(order), strict=True))
@@ -146,7 +158,11 @@ class Derivation:
         qddot = self._motion(second, hddot, sp.Integer(0))
         qdot = self._motion(first, hdot, sp.Integer(1))
         Phiddot = tuple(a + b for a, b in zip(along(self.Phi, qddot), self.gamma, strict=True))
-        rates = dict(zip(first, second, strict=True)) | dict(zip(hdot, hddot, strict=True)) | dict(zip(hddot, hdddot, strict=True))
+        rates = (
+            dict(zip(first, second, strict=True))
+            | dict(zip(hdot, hddot, strict=True))
+            | dict(zip(hddot, hdddot, strict=True))
+        )
         return _minus(along(Phiddot, {**qdot, **rates}))
 
     @cached_property
@@ -223,12 +239,31 @@ def evaluator(spec: GroupSpec) -> Evaluator:
 def derive(spec: GroupSpec) -> Derivation:
     """Return the derivation of a specification."""
     evaluate = evaluator(spec)
-    rows = tuple(e for c in spec.constraints for e in evaluate.residual(c.equation))
+    rows = tuple(_smooth(spec, "constraints", c, e) for c in spec.constraints for e in evaluate.residual(c.equation))
+    for p in spec.points:
+        for e in evaluate(p.node):
+            _smooth(spec, "points", p, e)
 
     def coordinates(names: Sequence[str]) -> Coordinates:
         return Coordinates(tuple(symbol(n) for n in names))
 
     return Derivation(spec, coordinates(spec.phi), coordinates(spec.h), coordinates(spec.par), rows)
+
+
+def _smooth(spec: GroupSpec, table: str, item: Constraint | Formula, e: sp.Expr) -> sp.Expr:
+    """Return the expression unless it is no real number everywhere it is defined, or has no derivative."""
+    wrong = ""
+    if e.has(sp.zoo, sp.oo, -sp.oo, sp.nan):
+        wrong = "divides by zero, or takes log(0), whatever the coordinates are - correct the formula"
+    elif e.has(sp.I):
+        wrong = "takes the root (or log) of a negative number, always - correct the formula"
+    elif e.has(sp.Abs, sp.sign):
+        wrong = "contains |x| of a number, which has no derivative at 0 - square it: |x|^2"
+    elif any(abs(n.p) > LARGEST * n.q or LARGEST * abs(n.p) < n.q for n in e.atoms(sp.Rational) if n.p):
+        wrong = "contains a number beyond the range of doubles, multiplied out - write it smaller"
+    if wrong:
+        raise InputError(f'{spec.origin}:{item.line}: [{table}] {item.name}: "{item.text}" {wrong}')
+    return e
 
 
 def row_labels(derivation: Derivation) -> tuple[str, ...]:

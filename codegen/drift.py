@@ -1,7 +1,7 @@
 """The checked-in library: write `generated/` from `codegen/groups/`, or show where it has drifted from them.
 
-    python -m assurgent.codegen.drift            compare, under three hash seeds; exit 1 on any difference
-    python -m assurgent.codegen.drift --write    write the library anew
+python -m assurgent.codegen.drift            compare, under three hash seeds; exit 1 on any difference
+python -m assurgent.codegen.drift --write    write the library anew
 """
 
 from __future__ import annotations
@@ -25,7 +25,24 @@ from .spec import read_spec
 HASH_SEEDS = ("0", "1", "4711")
 TOOLS = ("sympy", "numba", "numpy", "jinja2")
 # Order of the library: driven bodies, dyads, larger groups, then space.
-ORDER = ("R", "P", "1R", "RRR", "RRP", "RPR", "PRP", "RPP", "RR[P]R", "RRR-t", "triad-6R", "R3D", "1R3D", "2S1P", "2E1P", "RSSR")
+ORDER = (
+    "R",
+    "P",
+    "1R",
+    "RRR",
+    "RRP",
+    "RPR",
+    "PRP",
+    "RPP",
+    "RR[P]R",
+    "RRR-t",
+    "triad-6R",
+    "R3D",
+    "1R3D",
+    "2S1P",
+    "2E1P",
+    "RSSR",
+)
 
 
 def build(target: Path) -> None:
@@ -33,18 +50,30 @@ def build(target: Path) -> None:
     target.mkdir(parents=True, exist_ok=True)
     specs = [read_spec(p) for p in sorted((package_folder("codegen") / "groups").glob("*.toml"))]
     specs.sort(key=lambda s: (ORDER.index(s.name) if s.name in ORDER else len(ORDER), s.name))
-    entries, texts = [], {"__init__.py": '"""The emitted library: one module per group type, listed in manifest.json. Do not edit."""\n'}
+    entries, texts = (
+        [],
+        {"__init__.py": '"""The emitted library: one module per group type, listed in manifest.json."""\n'},
+    )
     for spec in specs:
         name = Path(spec.origin).name
         module = compile_spec(spec, f"codegen/groups/{name}").module
         texts[f"{module.module}.py"] = module.text
-        entries.append({
-            "name": spec.name, "aliases": list(spec.aliases), "module": module.module, "title": spec.title, "space": spec.space,
-            "specification": name, "specification_sha256": hashlib.sha256(spec.text.encode()).hexdigest(),
-            "sha256": hashlib.sha256(module.text.encode()).hexdigest(),
-        })
+        entries.append(
+            {
+                "name": spec.name,
+                "aliases": list(spec.aliases),
+                "module": module.module,
+                "title": spec.title,
+                "space": spec.space,
+                "specification": name,
+                "specification_sha256": hashlib.sha256(spec.text.encode()).hexdigest(),
+                "sha256": hashlib.sha256(module.text.encode()).hexdigest(),
+            }
+        )
     tools = {tool: importlib.metadata.version(tool) for tool in TOOLS}
-    texts["manifest.json"] = json.dumps({"format": 1, "tools": tools, "types": entries}, indent=1, ensure_ascii=False) + "\n"
+    texts["manifest.json"] = (
+        json.dumps({"format": 1, "tools": tools, "types": entries}, indent=1, ensure_ascii=False) + "\n"
+    )
     for name, text in texts.items():
         path = target / name
         if not path.exists() or path.read_bytes() != text.encode():
@@ -69,7 +98,14 @@ def differences(ours: Path, fresh: Path) -> list[str]:
     lines += [f"generated/{n}: missing" for n in sorted(right.keys() - left.keys())]
     for name in sorted(left.keys() & right.keys()):
         if left[name] != right[name]:
-            diff = difflib.unified_diff(left[name].splitlines(), right[name].splitlines(), f"generated/{name}", f"{name} made anew", lineterm="", n=1)
+            diff = difflib.unified_diff(
+                left[name].splitlines(),
+                right[name].splitlines(),
+                f"generated/{name}",
+                f"{name} made anew",
+                lineterm="",
+                n=1,
+            )
             lines += list(diff)[:40]
     return lines
 
@@ -98,7 +134,11 @@ def check() -> int:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m assurgent.codegen.drift", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        prog="python -m assurgent.codegen.drift",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     parser.add_argument("--write", action="store_true", help="write the library anew")
     parser.add_argument("--into", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)

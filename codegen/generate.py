@@ -1,7 +1,10 @@
-"""The pipeline as one function: specification -> derivation -> kernels -> module -> checked type in the user's library."""
+"""The pipeline as one function: specification, derivation, kernels, module, checked type in the library."""
 
 from __future__ import annotations
 
+import hashlib
+import shutil
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,8 +12,8 @@ from pathlib import Path
 
 from ..runtime.errors import GenerationError
 from ..runtime.group import GroupType
-from ..runtime.library import find_entry, key_of
-from ..runtime.store import Store, StoredType, load_source
+from ..runtime.library import find_entry, key_of, load, manifest, package_folder
+from ..runtime.store import Store, StoredType, import_name, load_source, module_name
 from .closedform import ClosedForm, find_closed_form
 from .derive import Derivation, derive
 from .emit import EmittedModule, emit
@@ -58,11 +61,11 @@ class _Stages:
 
 
 def compile_spec(spec: GroupSpec, origin: str, progress: Progress = _quiet) -> Compiled:
-    """Return the emitted module of a specification: derive, check the rank, find the closed form, freeze, print."""
+    """Return the emitted module of a specification: derive, check rank, find closed form, freeze, print."""
     done = _Stages(progress)
     derivation = derive(spec)
-    sizes = f"{derivation.n_constraints} constraints, {derivation.n_dependent} dependent, {derivation.n_independent} independent"
-    done("derive", sizes)
+    unknowns = f"{derivation.n_dependent} dependent, {derivation.n_independent} independent"
+    done("derive", f"{derivation.n_constraints} constraints, {unknowns}")
     check_rank(derivation)
     done("rank", "full")
     closed_form = find_closed_form(derivation)
@@ -75,23 +78,88 @@ def compile_spec(spec: GroupSpec, origin: str, progress: Progress = _quiet) -> C
 
 
 def generate(path: Path, *, store: Store | None = None, progress: Progress = _quiet) -> Generated:
-    """Derive, emit, compile, verify and store the type of a specification file; at once where it is stored already."""
-    spec = read_spec(path)
-    entry = find_entry(spec.name)
-    if entry is not None and entry.module != spec.module:
-        raise GenerationError(f"{path}: '{spec.name}' is an alias of the shipped type {entry.name} - choose another name")
+    """Derive, emit, compile, verify and store the type of a file; at once where it is stored already."""
+    return generate_type(read_spec(path), store=store, progress=progress)
+
+
+def generate_type(spec: GroupSpec, *, store: Store | None = None, progress: Progress = _quiet) -> Generated:
+    """Do what `generate` does, for a specification that was read already."""
+    _name_is_free(spec)
     store = store or Store()
     key = key_of(spec.text)
     with store.lock(spec.module):
         found = store.find(spec.module, key)
         if found is not None:
+            store.select(spec.module, key)
             return Generated(found, None)
-        compiled = compile_spec(spec, path.name, progress)
+        taken = store.current(spec.module)
+        if taken is not None and taken.name != spec.name:
+            raise _too_like(spec, f"your type {taken.name}")
+        compiled = compile_spec(spec, Path(spec.origin).name, progress)
         staging = store.stage(spec.module, compiled.module.text, spec.text)
-        module = load_source(staging / f"{spec.module}.py", f"assurgent_types.staging_{spec.module}_{key}")
+        try:
+            verification = _compile_and_verify(compiled, staging, import_name(spec.module, key), progress)
+            if not verification.passed:
+                raise GenerationError(
+                    f"{spec.origin}: the compiled type does not agree with its derivation: "
+                    f"{verification.headline} - please report the specification"
+                )
+            return Generated(store.publish(staging, spec.name, spec.module, key), verification)
+        finally:
+            shutil.rmtree(staging, ignore_errors=True)  # gone already where it was published
+
+
+def find_specification(name: str, report: Callable[[str], None] = lambda _: None) -> GroupSpec:
+    """Return the specification behind a type's name: shipped, or the user's own (repaired where it was altered)."""
+    entry = find_entry(name)
+    if entry is not None:
+        return read_spec(package_folder("codegen") / "groups" / entry.specification)
+    store = Store()
+    load(name, report)  # repairs an altered one, or says what is wrong
+    found = store.current(module_name(name))
+    assert found is not None
+    return read_spec(found.specification)
+
+
+def _name_is_free(spec: GroupSpec) -> None:
+    """Refuse the name of a shipped type, unless the specification is the shipped one."""
+    entry = find_entry(spec.name)
+    if entry is not None and entry.name != spec.name:
+        raise GenerationError(
+            f"{spec.origin}: '{spec.name}' is an alias of the shipped type {entry.name} - choose another name"
+        )
+    if entry is not None and hashlib.sha256(spec.text.encode()).hexdigest() != entry.specification_sha256:
+        raise GenerationError(
+            f"{spec.origin}: '{spec.name}' is the name of a shipped type, whose specification is another - "
+            "choose another name"
+        )
+    for shipped in manifest():
+        if entry is None and shipped.module == spec.module:
+            raise _too_like(spec, f"the shipped type {shipped.name}")
+
+
+def _too_like(spec: GroupSpec, other: str) -> GenerationError:
+    return GenerationError(
+        f"{spec.origin}: the name '{spec.name}' is too like that of {other} "
+        "(letter case and signs do not count) - choose another name"
+    )
+
+
+def _compile_and_verify(compiled: Compiled, staging: Path, name: str, progress: Progress) -> Verification:
+    """Verify a staged module, imported under the name it will have for good, since Numba caches that name."""
+    before = sys.modules.pop(name, None)
+    try:
+        module = load_source(staging / f"{compiled.module.module}.py", name)
         done = _Stages(progress)
-        verification = verify_module(compiled.derivation, GroupType(module), CHECKED_CONFIGURATIONS, compile_done=lambda: done("compile", "Numba"))
+        verification = verify_module(
+            compiled.derivation,
+            GroupType(module),
+            CHECKED_CONFIGURATIONS,
+            compile_done=lambda: done("compile", "Numba"),
+        )
         done("verify", verification.headline)
-        if not verification.passed:
-            raise GenerationError(f"{path}: the compiled type does not agree with its derivation: {verification.headline} - please report the specification")
-        return Generated(store.publish(staging, spec.name, spec.module, key), verification)
+    finally:  # what is used later is imported from its final place
+        sys.modules.pop(name, None)
+        if before is not None:
+            sys.modules[name] = before
+    return verification

@@ -110,12 +110,33 @@ def operations(node: Node) -> int:
         case Scaled(factor, inner):
             return operations(inner) + (0 if abs(factor) == 1 else 1)
         case Sum(terms):
-            return len(terms) - 1 + sum(operations(n) + (0 if abs(c) == 1 else 1) for c, n in terms)
+            scaled = sum(abs(c) != 1 and not isinstance(n, Num) for c, n in terms)
+            return len(terms) - 1 + scaled + sum(operations(n) for _, n in terms)
         case Product(factors):
-            return len(factors) - 1 + sum(operations(n) + abs(e) - 1 for n, e in factors) + (
-                1 if all(e < 0 for _, e in factors) else 0
+            return (
+                len(factors)
+                - 1
+                + sum(operations(n) + abs(e) - 1 for n, e in factors)
+                + (1 if all(e < 0 for _, e in factors) else 0)
             )
         case Call(_, argument):
             return operations(argument) + 1
         case Select(less, greater, yes, no):
             return 1 + operations(less) + operations(greater) + operations(yes) + operations(no)
+
+
+def names(node: Node) -> set[str]:
+    """Return the names that an expression reads."""
+    match node:
+        case Sym(name):
+            return {name}
+        case Num():
+            return set()
+        case Scaled(_, inner) | Call(_, inner):
+            return names(inner)
+        case Sum(terms):
+            return set().union(*(names(n) for _, n in terms))
+        case Product(factors):
+            return set().union(*(names(n) for n, _ in factors))
+        case Select(less, greater, yes, no):
+            return names(less) | names(greater) | names(yes) | names(no)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import sympy as sp
 
 from . import ir
-from .closedform import ClosedForm, Step, is_sphere, line_meets_quadric, linear_solution
+from .closedform import ClosedForm
 from .derive import Coordinates, Derivation, Row, symbol
 from .linear import (
     EXPLICIT_ORDER,
@@ -21,12 +21,12 @@ from .linear import (
     solve_blocks,
     solver_of,
 )
-from .pool import Pool, Value
+from .pool import Pool
+from .position_kernel import closed_form_position
+from .tensor_kernel import tensor_acceleration
 
 # A third-order tensor is written out where it stays readable; larger ones run in loops.
-MAX_UNROLLED_3OT = (3, 6)
-# A root whose argument is negative by rounding alone is a dead point reached exactly: there it counts as zero.
-ROOT_ROUNDING = sp.Rational(1, 10**14)
+MAX_UNROLLED_3OT = (3, 12)
 
 
 @dataclass(frozen=True)
@@ -59,14 +59,23 @@ class _Builder:
         self.u: Vectors = [("u_phi", d.phi.named("u")), ("u_h", d.h.named("u"))]
         self.v: Vectors = [("v_phi", d.phi.named("v")), ("v_h", d.h.named("v"))]
 
-    def kernel(self, name: str, doc: str, vectors: Vectors, scalars: tuple[str, ...], fill: Callable[[Pool], Sequence[str]],
-               output: str | None = None) -> None:
+    def kernel(
+        self,
+        name: str,
+        doc: str,
+        vectors: Vectors,
+        scalars: tuple[str, ...],
+        fill: Callable[[Pool], Sequence[str]],
+        output: str | None = None,
+    ) -> None:
         """Add a kernel: `fill` asks the pool for its results and returns their names."""
         symbols = [str(s) for _, group in vectors for s in group]
         pool = Pool([*symbols, *scalars])
         results = tuple(fill(pool))
         sections = pool.sections()
-        read = frozenset(n for section in sections for a in section.statements for n in _names(a.value)) | frozenset(results)
+        read = frozenset(n for section in sections for a in section.statements for n in ir.names(a.value)) | frozenset(
+            results
+        )
         arguments = tuple(ir.Argument(n, tuple(map(str, g)), read & frozenset(map(str, g))) for n, g in vectors)
         count = sum(ir.operations(a.value) for section in sections for a in section.statements)
         self.kernels.append(ir.Kernel(name, doc, arguments, scalars, sections, results, output, count))
@@ -99,23 +108,50 @@ class _Builder:
         hdot: Vectors = [("hdot", d.h.rate(1))]
         rates: Vectors = [("phidot", d.phi.rate(1)), ("hdot", d.h.rate(1))]
         self.rows("constraint_at", "Φ(φ, h, t), Eq. 17.", self.state, ("t",), d.Phi, "Phi_")
-        self.matrix("jacobian_dependent", "Φ_φ into an array p x r, Eq. 19b.", d.Phi_phi, "Phi_phi")
-        self.matrix("jacobian_independent", "Φ_h into an array p x s, Eq. 24a.", d.Phi_h, "Phi_h")
+        self.matrix("jacobian_dependent_at", "Φ_φ into an array p x r, Eq. 19b.", d.Phi_phi, "Phi_phi")
+        self.matrix("jacobian_independent_at", "Φ_h into an array p x s, Eq. 24a.", d.Phi_h, "Phi_h")
+        if d.rheonomic:
+            self.rows("jacobian_time_at", "Φ_t, Eq. 24b.", self.state, ("t",), d.Phi_t, "Phi_t_")
         if self.solver == "unrolled":
             self.factor_and_solve()
         if self.closed_form:
-            self.position()
+            self.position(self.closed_form)
         self.rows("velocity_rhs", "-(Φ_h ḣ + Φ_t), Eq. 22c.", self.state + hdot, ("t",), d.velocity_rhs, "rhs_")
-        self.rows("acceleration_rhs", "-(Φ_h ḧ + (d/dt Φ_q) q̇ + d/dt Φ_t), Eq. 30b (TD).",
-                  [*self.state, *rates, ("hddot", d.h.rate(2))], ("t",), d.acceleration_rhs, "rhs_")
-        self.rows("jerk_rhs", "Right-hand side of the third derivative, one order above Eq. 30b.",
-                  [*self.state, *rates, ("phiddot", d.phi.rate(2)), ("hddot", d.h.rate(2)), ("hdddot", d.h.rate(3))],
-                  ("t",), d.jerk_rhs, "rhs_")
-        self.rows("curvature_at", "∂²Φ along u and v: right-hand sides of Eq. 39 are -curvature(u_i, u_k), u_i = (K e_i, e_i).",
-                  self.state + self.u + self.v, ("t", "_u_t", "_v_t"), d.curvature, "c_")
+        self.rows(
+            "acceleration_rhs",
+            "-(Φ_h ḧ + (d/dt Φ_q) q̇ + d/dt Φ_t), Eq. 30b (TD).",
+            [*self.state, *rates, ("hddot", d.h.rate(2))],
+            ("t",),
+            d.acceleration_rhs,
+            "rhs_",
+        )
+        self.rows(
+            "jerk_rhs",
+            "Right-hand side of the third derivative, one order above Eq. 30b.",
+            [
+                *self.state,
+                *rates,
+                ("phiddot", d.phi.rate(2)),
+                ("hddot", d.h.rate(2)),
+                ("hdddot", d.h.rate(3)),
+            ],
+            ("t",),
+            d.jerk_rhs,
+            "rhs_",
+        )
+        self.rows(
+            "curvature_at",
+            "∂²Φ along u and v: right-hand sides of Eq. 39 are -curvature(u_i, u_k), u_i = (K e_i, e_i).",
+            self.state + self.u + self.v,
+            ("t", "_u_t", "_v_t"),
+            d.curvature,
+            "c_",
+        )
         if self.solver == "qr":
             self.least_squares_terms()
-        unrolled_3ot = self.solver == "unrolled" and d.n_dependent <= MAX_UNROLLED_3OT[0] and len(d.active) <= MAX_UNROLLED_3OT[1]
+        unrolled_3ot = (
+            self.solver == "unrolled" and d.n_dependent <= MAX_UNROLLED_3OT[0] and len(d.active) <= MAX_UNROLLED_3OT[1]
+        )
         if unrolled_3ot:
             self.third_order_tensor()
         self.tangent()
@@ -123,8 +159,15 @@ class _Builder:
             self.points()
         blocks = d.blocks or ()
         branches = self.closed_form.branches if self.closed_form else ()
-        return GroupIR(tuple(self.kernels), self.solver, self.closed_form is not None, unrolled_3ot, branches,
-                       len(self.factor_names), tuple(b.size for b in blocks))
+        return GroupIR(
+            tuple(self.kernels),
+            self.solver,
+            self.closed_form is not None,
+            unrolled_3ot,
+            branches,
+            len(self.factor_names),
+            tuple(b.size for b in blocks),
+        )
 
     def factored(self, pool: Pool) -> tuple[BlockSolver, list[str]]:
         """Ask for the factorised blocks of Φ_φ in a pool."""
@@ -146,19 +189,37 @@ class _Builder:
             return names
 
         sizes = ", ".join(str(b.size) for b in d.blocks)
-        how = "explicit inverse" if max(b.size for b in d.blocks) <= EXPLICIT_ORDER else "elimination with run-time pivoting"
-        self.kernel("factor_at", f"Φ_φ factorised, blocks of {sizes} ({how}), for solve_with.", self.state, ("t",), factor)
+        how = (
+            "explicit inverse"
+            if max(b.size for b in d.blocks) <= EXPLICIT_ORDER
+            else "elimination with run-time pivoting"
+        )
+        self.kernel(
+            "factor_at",
+            f"Φ_φ factorised, blocks of {sizes} ({how}), for solve_with.",
+            self.state,
+            ("t",),
+            factor,
+        )
 
         def solve(pool: Pool) -> list[str]:
             rhs = [pool.symbol(f"r{i}") for i in range(d.n_dependent)]
             x = solve_blocks(found[0], rhs, pool, pool.name)
-            named = (v if v.factor == 1 and v.constant is None else pool.assign(pool.fresh(f"y{i}"), v) for i, v in enumerate(x))
-            return [pool_name(v) for v in named]
+            named = (
+                v if v.factor == 1 and v.constant is None else pool.assign(pool.fresh(f"y{i}"), v)
+                for i, v in enumerate(x)
+            )
+            return [v.name for v in named]
 
         vectors: Vectors = [("factors", self.factor_names), ("rhs", [f"r{i}" for i in range(d.n_dependent)])]
         self.kernel("solve_with", "x with Φ_φ x = rhs, from the factors.", vectors, (), solve)
-        self.kernel("conditioning_at", "Distance from singularity, 0 to 1: least |det| / Π|row| or pivot ratio of the blocks.",
-                    self.state, ("t",), self.conditioning)
+        self.kernel(
+            "conditioning_at",
+            "Distance from singularity, 0 to 1: least |det| / Π|row| or pivot ratio of the blocks.",
+            self.state,
+            ("t",),
+            self.conditioning,
+        )
 
     def conditioning(self, pool: Pool) -> list[str]:
         d = self.d
@@ -168,139 +229,54 @@ class _Builder:
             a = [[pool.freeze(d.Phi_phi[r, c]) for c in block.columns] for r in block.rows]
             if block.size > EXPLICIT_ORDER:
                 sizes = [pool.call("abs", v) for v in factor_elimination(a, Namer(pool)).pivots]  # reciprocals
-                value = _extreme(pool, sizes, smallest=True) / _extreme(pool, sizes, smallest=False)
+                value = pool.extreme(sizes, smallest=True) / pool.extreme(sizes, smallest=False)
             else:
                 norms = [pool.call("sqrt", pool.sum([v * v for v in row])) for row in a]
                 value = pool.call("abs", pool.lift(determinant(a, cofactors(a)))) / pool.product(norms)
-            least = _extreme(pool, [least, value], smallest=True) if value.constant is None else least
-        return [pool_name(pool.assign(pool.fresh("indicator"), least))]
+            least = pool.extreme([least, value], smallest=True) if value.constant is None else least
+        return [pool.assign(pool.fresh("indicator"), least).name]
 
-    def position(self) -> None:
-        d, form = self.d, self.closed_form
-        assert form is not None
-        signs = list(form.branches)
-        vectors: Vectors = [("h", d.h.symbols), ("par", d.par.symbols), ("branch", signs)]
-
-        def fill(pool: Pool) -> list[str]:
-            gaps: list[Value] = []
-            for x in d.phi.symbols:
-                pool.fresh(x.name)  # reserved for the results
-            if form.given:
-                roots = sorted({p for _, e in form.given for p in e.atoms(sp.Pow) if p.exp == sp.Rational(1, 2)}, key=str)
-                gaps = [pool.freeze(p.base) for p in roots]
-                for name, expression in form.given:
-                    pool.assign(name, pool.freeze(expression))
-            for step in form.steps:
-                pool.section = f"block {', '.join(d.phi.symbols[c].name for c in step.block.columns)}"
-                self.step(pool, step, signs, gaps)
-            pool.section = "margin of assembly: negative where the group cannot be closed"
-            gap = pool.assign(pool.fresh("gap"), _extreme(pool, gaps, smallest=True) if gaps else pool.number(1))
-            return [*(s.name for s in d.phi.symbols), pool_name(gap)]
-
-        self.kernel("position_at", "φ(h) in closed form on the branch given by its signs, and the margin of assembly.",
-                    vectors, ("t",), fill)
-
-    def step(self, pool: Pool, step: Step, signs: Sequence[str], gaps: list[Value]) -> None:
-        """One block of the closed form: the formulas that closedform.py proved, on the values of this kernel."""
-        e, n = step.expansion, step.block.size
-        unknowns = [self.d.phi.symbols[c].name for c in step.block.columns]
-
-        name = pool.name
-
-        def named(prefix: str, expressions: Sequence[sp.Expr]) -> list[Value]:
-            return [name(f"{prefix}{i}", pool.freeze(x)) for i, x in enumerate(expressions)]
-
-        center = [pool.freeze(x) for x in e.center]
-        if step.branch is None:
-            a = [[pool.freeze(v) for v in row] for row in e.gradients]
-            u = linear_solution(a, [pool.freeze(c) for c in e.constants], name)
-        else:
-            assert e.quadric is not None
-            linear = [i for i in range(n) if i != e.reference]
-            a = [named(f"a{i}", e.gradients[i]) for i in linear]
-            c = named("c", [e.constants[i] for i in linear])
-            Q = [[pool.freeze(e.quadric[i, j]) for j in range(n)] for i in range(n)]
-            g = [pool.freeze(x) for x in e.gradients[e.reference]]
-            k = pool.freeze(e.constants[e.reference])
-            line = line_meets_quadric(a, c, Q, g, k, is_sphere(e.quadric), name)
-            square = line.beta * line.beta
-            discriminant = name("discriminant", square - line.alpha * line.gamma)
-            size = square + pool.call("abs", line.alpha) * pool.sum([pool.call("abs", p) for p in line.parts])
-            zero = pool.number(0)
-            clipped = pool.select(zero, discriminant, discriminant,
-                                  pool.select(-pool.freeze(ROOT_ROUNDING) * size, discriminant, zero, discriminant))
-            gaps.append(name("root", clipped))
-            tau = name("tau", (pool.symbol(signs[step.branch]) * pool.call("sqrt", gaps[-1]) - line.beta) * line.inverse)
-            u = [p + tau * q for p, q in zip(line.x0, line.d, strict=True)]
-        for unknown, origin, value in zip(unknowns, center, u, strict=True):
-            pool.assign(unknown, origin + value)
-
-    def least_squares_terms(self) -> None:
-        d = self.d
-        rate = {**dict(zip(d.phi.symbols, d.phi.named("v"), strict=True)), **dict(zip(d.h.symbols, d.h.named("v"), strict=True))}
-        rows = tuple(sp.Add(*(sp.diff(f, x) * v for x, v in rate.items()), sp.diff(f, d.t) * symbol("_v_t")) for f in d.Phi)
-        self.rows("rate_at", "Φ_φ v_φ + Φ_h v_h + Φ_t v_t, what a rate leaves of Eq. 22b.", self.state + self.v, ("t", "_v_t"), rows, "w_")
-        weights: Vectors = [("weights", [f"_w{i}" for i in range(d.n_constraints)])]
-        self.rows("curvature_transposed_at", "(D_u Φ_φ)ᵀ w, the terms of Eq. 42a and 43 that only least squares has.",
-                  self.state + self.u + weights, ("t", "_u_t"), d.curvature_transposed, "c_")
+    def position(self, form: ClosedForm) -> None:
+        vectors: Vectors = [("h", self.d.h.symbols), ("par", self.d.par.symbols), ("branch", list(form.branches))]
+        doc = "φ(h) in closed form on the branch given by its signs, and the margin of assembly."
+        self.kernel("position_at", doc, vectors, ("t",), lambda pool: closed_form_position(pool, self.d, form))
 
     def third_order_tensor(self) -> None:
-        """K by columns (Eq. 25a), L by pairs (Eq. 39, symmetric in i and k), then Eq. 36 with the term K_t (corrected)."""
         d = self.d
-        r = d.n_dependent
-        directions = [*d.active, *(["t"] if d.rheonomic else [])]
-
-        def unit(prefix: str, which: int | str, column: list[sp.Expr]) -> dict[sp.Symbol, sp.Expr]:
-            values = dict.fromkeys(d.h.named(prefix), sp.Integer(0)) | {symbol(f"_{prefix}_t"): sp.Integer(int(which == "t"))}
-            if which != "t":
-                values[d.h.named(prefix)[int(which)]] = sp.Integer(1)
-            return values | dict(zip(d.phi.named(prefix), column, strict=True))
 
         def fill(pool: Pool) -> list[str]:
             pool.section = "Φ_φ factorised"
-            solver, _ = self.factored(pool)
-            columns: dict[int | str, list[sp.Expr]] = {}
-            for i in directions:
-                pool.section = f"K[:, {i}], Eq. 25a" if i != "t" else "S b, Eq. 25"
-                side = d.Phi_t if i == "t" else [d.Phi_h[row, i] for row in range(r)]
-                columns[i] = self.column(pool, solver, [-pool.freeze(e) for e in side], f"K{i}_")
-            total = [pool.number(0)] * r
-            for a, i in enumerate(directions):
-                for k in directions[a:]:
-                    swap = unit("u", i, columns[i]) | unit("v", k, columns[k])
-                    side = [-pool.freeze(e.xreplace(swap)) for e in d.curvature]
-                    if all(v.is_zero for v in side):
-                        continue
-                    pool.section = f"L[{i}][:, {k}], Eq. 39"
-                    column = self.column(pool, solver, side, f"L{i}_{k}_")
-                    rate = self.rate_of(pool, i) * self.rate_of(pool, k) * (1 if i == k else 2)
-                    total = [s + rate * pool.freeze(e) for s, e in zip(total, column, strict=True)]
-            pool.section = "φ̈ = K ḧ + Σ ḣ_i L_i ḣ (+ K_t ḣ + d(Sb)/dt), Eq. 36"
-            for j in range(r):
-                linear = [pool.freeze(columns[i][j]) * pool.symbol(d.h.rate(2)[i].name) for i in d.active]
-                pool.assign(pool.fresh(f"x{j}"), pool.sum([total[j], *linear]))
-            return [target for _, target, _ in pool.roots[-r:]]
+            return tensor_acceleration(pool, d, self.factored(pool)[0])
 
         vectors: Vectors = [*self.state, ("hdot", d.h.rate(1)), ("hddot", d.h.rate(2))]
         self.kernel("acceleration_3ot_at", "φ̈ by the third-order tensor, Eq. 36 (3OT).", vectors, ("t",), fill)
 
-    def rate_of(self, pool: Pool, i: int | str) -> Value:
-        return pool.number(1) if i == "t" else pool.symbol(self.d.h.rate(1)[int(i)].name)
-
-    def column(self, pool: Pool, solver: BlockSolver, side: list[Value], prefix: str) -> list[sp.Expr]:
-        """Solve for one column and return its entries as SymPy symbols (or numbers) for further substitution."""
-
-        def name(hint: str, value: Value) -> Value:
-            return pool.name(prefix + hint.removeprefix("x"), value)
-
-        found = []
-        for value in solve_blocks(solver, side, pool, name):
-            if value.constant is not None:
-                found.append(sp.Rational(value.constant.numerator, value.constant.denominator))
-            else:
-                scale = sp.Rational(value.factor.numerator, value.factor.denominator)
-                found.append(scale * symbol(pool_name(value)))
-        return found
+    def least_squares_terms(self) -> None:
+        d = self.d
+        rate = {
+            **dict(zip(d.phi.symbols, d.phi.named("v"), strict=True)),
+            **dict(zip(d.h.symbols, d.h.named("v"), strict=True)),
+        }
+        rows = tuple(
+            sp.Add(*(sp.diff(f, x) * v for x, v in rate.items()), sp.diff(f, d.t) * symbol("_v_t")) for f in d.Phi
+        )
+        self.rows(
+            "rate_at",
+            "Φ_φ v_φ + Φ_h v_h + Φ_t v_t, what a rate leaves of Eq. 22b.",
+            self.state + self.v,
+            ("t", "_v_t"),
+            rows,
+            "w_",
+        )
+        weights: Vectors = [("weights", [f"_w{i}" for i in range(d.n_constraints)])]
+        self.rows(
+            "curvature_transposed_at",
+            "(D_u Φ_φ)ᵀ w, the terms of Eq. 42a and 43 that only least squares has.",
+            self.state + self.u + weights,
+            ("t", "_u_t"),
+            d.curvature_transposed,
+            "c_",
+        )
 
     def tangent(self) -> None:
         d = self.d
@@ -315,14 +291,32 @@ class _Builder:
         second_rates: Vectors = [("phiddot", d.phi.rate(2)), ("hddot", d.h.rate(2))]
         doc = "Right-hand side for the change of {} with changes of h, its rates and the parameters."
         self.rows("tangent_position_rhs", doc.format(names[0]), self.state + dstate, ("t",), first, "rhs_")
-        self.rows("tangent_velocity_rhs", doc.format(names[1]), self.state + rates + dstate + dphi + dhdot, ("t",), second, "rhs_")
-        self.rows("tangent_acceleration_rhs", doc.format(names[2]),
-                  self.state + rates + second_rates + dstate + dphi + dhdot + dphidot + dhddot, ("t",), third, "rhs_")
+        self.rows(
+            "tangent_velocity_rhs",
+            doc.format(names[1]),
+            self.state + rates + dstate + dphi + dhdot,
+            ("t",),
+            second,
+            "rhs_",
+        )
+        self.rows(
+            "tangent_acceleration_rhs",
+            doc.format(names[2]),
+            self.state + rates + second_rates + dstate + dphi + dhdot + dphidot + dhddot,
+            ("t",),
+            third,
+            "rhs_",
+        )
 
     def points(self) -> None:
         d = self.d
-        vectors: Vectors = [*self.state, ("phidot", d.phi.rate(1)), ("hdot", d.h.rate(1)),
-                            ("phiddot", d.phi.rate(2)), ("hddot", d.h.rate(2))]
+        vectors: Vectors = [
+            *self.state,
+            ("phidot", d.phi.rate(1)),
+            ("hdot", d.h.rate(1)),
+            ("phiddot", d.phi.rate(2)),
+            ("hddot", d.h.rate(2)),
+        ]
 
         def fill(pool: Pool) -> list[str]:
             for i, (name, orders) in enumerate(d.points):
@@ -332,36 +326,14 @@ class _Builder:
                         pool.assign(f"out[{i}, {order}, {axis}]", pool.freeze(expression))
             return []
 
-        self.kernel("points", "Position, velocity, acceleration of the points of interest into out[point, order, axis], Eq. 44-47.",
-                    vectors, ("t",), fill, "out")
-
-
-def pool_name(value: Value) -> str:
-    """Return the name that a value carries."""
-    return str(value.pool.keys[value.node][1])
-
-
-def _extreme(pool: Pool, values: Sequence[Value], *, smallest: bool) -> Value:
-    best = values[0]
-    for v in values[1:]:
-        best = pool.select(v, best, v, best) if smallest else pool.select(best, v, v, best)
-    return best
-
-
-def _names(node: ir.Node) -> set[str]:
-    match node:
-        case ir.Sym(name):
-            return {name}
-        case ir.Num():
-            return set()
-        case ir.Scaled(_, inner) | ir.Call(_, inner):
-            return _names(inner)
-        case ir.Sum(terms):
-            return set().union(*(_names(n) for _, n in terms))
-        case ir.Product(factors):
-            return set().union(*(_names(n) for n, _ in factors))
-        case ir.Select(less, greater, yes, no):
-            return _names(less) | _names(greater) | _names(yes) | _names(no)
+        self.kernel(
+            "points_at",
+            "Position, velocity, acceleration of the points of interest into out[point, order, axis], Eq. 44-47.",
+            vectors,
+            ("t",),
+            fill,
+            "out",
+        )
 
 
 def build_kernels(derivation: Derivation, closed_form: ClosedForm | None) -> GroupIR:

@@ -88,7 +88,9 @@ class Elimination:
         def table(rows: tuple[tuple[Value, ...], ...]) -> tuple[tuple[Value, ...], ...]:
             return tuple(tuple(change(v) for v in row) for row in rows)
 
-        return Elimination(table(self.swaps), table(self.lower), table(self.upper), tuple(change(v) for v in self.pivots))
+        return Elimination(
+            table(self.swaps), table(self.lower), table(self.upper), tuple(change(v) for v in self.pivots)
+        )
 
 
 def exchange(pool: Pool, flag: Value, x: Value, y: Value) -> tuple[Value, Value]:
@@ -98,7 +100,7 @@ def exchange(pool: Pool, flag: Value, x: Value, y: Value) -> tuple[Value, Value]
 
 
 def factor_elimination(a: list[list[Value]], keep: Namer) -> Elimination:
-    """Eliminate column by column; every row below is compared with the pivot row and exchanged if its entry is larger."""
+    """Eliminate column by column; a row below is exchanged with the pivot row where its entry is larger."""
     pool, n = keep.pool, len(a)
     swaps, lower, upper, pivots = [], [], [], []
     rows = [list(row) for row in a]
@@ -113,7 +115,10 @@ def factor_elimination(a: list[list[Value]], keep: Namer) -> Elimination:
             flags.append(flag)
             for j in range(k, n):
                 upper_entry, lower_entry = exchange(pool, flag, rows[k][j], rows[i][j])
-                rows[k][j], rows[i][j] = pool.name(f"a{k}{j}", upper_entry), pool.name(f"a{i}{j}", lower_entry)
+                rows[k][j], rows[i][j] = (
+                    pool.name(f"a{k}{j}", upper_entry),
+                    pool.name(f"a{i}{j}", lower_entry),
+                )
         swaps.append(tuple(flags))
         inverse = keep(f"pivot{k}", 1 / rows[k][k])
         pivots.append(inverse)
@@ -131,7 +136,9 @@ def factor_elimination(a: list[list[Value]], keep: Namer) -> Elimination:
     return Elimination(tuple(swaps), tuple(lower), tuple(upper), tuple(pivots))
 
 
-def solve_elimination(lu: Elimination, rhs: Sequence[Value], pool: Pool, name: Callable[[str, Value], Value]) -> list[Value]:
+def solve_elimination(
+    lu: Elimination, rhs: Sequence[Value], pool: Pool, name: Callable[[str, Value], Value]
+) -> list[Value]:
     """Apply the recorded exchanges and multipliers to a right-hand side, then substitute back."""
     n = len(rhs)
     b = list(rhs)
@@ -172,7 +179,14 @@ def factor_blocks(matrix: list[list[Value]], blocks: Sequence[Block], keep: Name
             parts.append(factor_explicit(a, keep))
         else:
             parts.append(factor_elimination(a, keep))
-        couplings.append(tuple((r, c, keep(f"c{r}{c}", matrix[r][c])) for r in block.rows for c in sorted(known) if not matrix[r][c].is_zero))
+        couplings.append(
+            tuple(
+                (r, c, keep(f"c{r}{c}", matrix[r][c]))
+                for r in block.rows
+                for c in sorted(known)
+                if not matrix[r][c].is_zero
+            )
+        )
         known |= set(block.columns)
     return BlockSolver(tuple(blocks), tuple(parts), tuple(couplings))
 
@@ -181,11 +195,13 @@ def transfer(value: Value, pool: Pool) -> Value:
     """Return a value of the factor kernel in the pool of the solve kernel: there it is an input of the same name."""
     if value.constant is not None:
         return pool.number(value.constant)
-    found = pool.symbol(str(value.pool.keys[value.node][1]))
+    found = pool.symbol(value.name)
     return found * value.factor if value.factor != 1 else found
 
 
-def solve_blocks(solver: BlockSolver, rhs: Sequence[Value], pool: Pool, name: Callable[[str, Value], Value]) -> list[Value]:
+def solve_blocks(
+    solver: BlockSolver, rhs: Sequence[Value], pool: Pool, name: Callable[[str, Value], Value]
+) -> list[Value]:
     """Return the unknowns, block by block; `name(target, value)` names intermediate results."""
 
     def here(value: Value) -> Value:

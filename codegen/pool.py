@@ -19,8 +19,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 _FUNCTIONS = {
-    sp.sin: "sin", sp.cos: "cos", sp.tan: "tan", sp.asin: "asin", sp.acos: "acos", sp.atan: "atan",
-    sp.exp: "exp", sp.log: "log", sp.Abs: "abs",
+    sp.sin: "sin",
+    sp.cos: "cos",
+    sp.tan: "tan",
+    sp.asin: "asin",
+    sp.acos: "acos",
+    sp.atan: "atan",
+    sp.exp: "exp",
+    sp.log: "log",
+    sp.Abs: "abs",
 }
 
 
@@ -55,7 +62,7 @@ class Value:
     def __neg__(self) -> Value:
         return Value(self.pool, -self.factor, self.node)
 
-    def __mul__(self, other: Value | int) -> Value:
+    def __mul__(self, other: Value | Fraction | int) -> Value:
         return self.pool.product([self, self.pool.lift(other)])
 
     __rmul__ = __mul__
@@ -65,6 +72,11 @@ class Value:
 
     def __rtruediv__(self, other: int) -> Value:
         return self.pool.lift(other) * self.pool.power(self, -1)
+
+    @property
+    def name(self) -> str:
+        """The name that a named value carries."""
+        return str(self.pool.keys[self.node][1])
 
     @property
     def is_zero(self) -> bool:
@@ -164,11 +176,18 @@ class Pool:
         key = tuple((v.factor, v.node) for v in (less, greater, yes, no))
         return Value(self, Fraction(1), self._node("select", key))
 
+    def extreme(self, values: Sequence[Value], *, smallest: bool) -> Value:
+        """Return the smallest or the largest of some values."""
+        best = values[0]
+        for v in values[1:]:
+            best = self.select(v, best, v, best) if smallest else self.select(best, v, v, best)
+        return best
+
     # ---- from SymPy -----------------------------------------------------------------------------------------
     def freeze(self, expression: sp.Expr) -> Value:
         """Return the value of a SymPy expression."""
         if expression not in self._memo:
-            self._memo[expression] = self._freeze(sp.sympify(expression, strict=True))
+            self._memo[expression] = self._freeze(expression)
         return self._memo[expression]
 
     def _freeze(self, e: sp.Expr) -> Value:
@@ -177,7 +196,9 @@ class Pool:
         if e.is_Symbol:
             return self.symbol(e.name)
         if e is sp.pi:
-            return self.symbol("pi")
+            return self.symbol("math.pi")
+        if e is sp.E:
+            return self.call("exp", self.number(1))
         if e.is_Add:
             return self.sum([self.freeze(a) for a in e.as_ordered_terms()])
         if e.is_Mul:
@@ -207,8 +228,13 @@ class Pool:
     def fresh(self, hint: str) -> str:
         """Return the hint as a name, numbered where it is taken."""
         count = self._taken.get(hint, 0) + 1
+        name = hint if count == 1 else f"{hint}_{count}"
+        while name in self._taken and name != hint:  # somebody else's name may end in a number, too
+            count += 1
+            name = f"{hint}_{count}"
         self._taken[hint] = count
-        return hint if count == 1 else f"{hint}_{count}"
+        self._taken.setdefault(name, 1)
+        return name
 
     def sections(self) -> tuple[ir.Section, ...]:
         """Return the asked-for results in order, values used more than once first put into _t0, _t1, ..."""
@@ -246,6 +272,9 @@ class _Emission:
             seen.add(node)
             for child in self._children(node):
                 self._count(child, seen)
+            if self.pool.keys[node][0] == "product":  # a power is printed as a product: its base is used again
+                for base, exponent in self.pool.keys[node][1]:  # type: ignore[attr-defined]
+                    self.uses[base] += abs(exponent) - 1
 
     def sections(self) -> tuple[ir.Section, ...]:
         for section, target, value in self.pool.roots:

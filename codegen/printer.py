@@ -77,11 +77,8 @@ def _product(factors: tuple[tuple[ir.Node, int], ...]) -> str:
 
 
 def _power(node: ir.Node, exponent: int) -> str:
-    if exponent == 1:
-        return _print(node, _UNARY)
-    if isinstance(node, ir.Sym) and exponent == 2:
-        return f"{node.name} * {node.name}"
-    return f"{_print(node, _ATOM)} ** {exponent}"
+    """Return a power as a product: Numba calls a function for `**`, which keeps a loop from being vectorised."""
+    return " * ".join([_print(node, _UNARY)] * exponent)
 
 
 def statement(assign: ir.Assign, indent: int) -> str:

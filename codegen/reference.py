@@ -1,4 +1,4 @@
-"""Truth for the verification, in ball arithmetic of 90 digits: by the symbolic derivation, and by differences of solved motion.
+"""Truth for the verification, in balls of 90 digits: by the symbolic derivation, and by differences of solved motion.
 
 The two routes share the specification's formulas and nothing else. The symbolic one evaluates SymPy's derivatives and
 the paper's equations to the letter (39, 43, 42a corrected). The independent one never differentiates: it solves
@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import cached_property
+from operator import methodcaller
 from typing import Any
 
 import flint
@@ -20,13 +21,13 @@ from flint import arb, arb_mat
 from numpy.typing import NDArray
 from sympy.printing.lambdarepr import LambdaPrinter
 
-from .algebra import Field
-from .derive import Derivation
+from .algebra import Evaluator, Field
+from .derive import Coordinates, Derivation
 from .sampling import Configuration
 
 DIGITS = 90
 STEP = Fraction(1, 10**12)
-_FUNCTIONS = {name: (lambda name: lambda x: getattr(x, name)())(name) for name in ("sin", "cos", "tan", "asin", "acos", "atan", "exp", "log", "sqrt")}
+_FUNCTIONS = {name: methodcaller(name) for name in ("sin", "cos", "tan", "asin", "acos", "atan", "exp", "log", "sqrt")}
 Array = NDArray[np.float64]
 Balls = list[Any]
 
@@ -48,10 +49,10 @@ def balls(values: Sequence[float] | Array) -> Balls:
 
 def floats(values: Sequence[Any]) -> Array:
     """Return the midpoints as doubles."""
-    return np.array([float(v) if isinstance(v, arb) else float(v) for v in values])
+    return np.array([float(v) for v in values])
 
 
-class _Printer(LambdaPrinter):  # type: ignore[misc]
+class _Printer(LambdaPrinter):
     """Prints rational numbers exactly: 1/3 as a quotient of balls, not of floats."""
 
     def _print_Rational(self, expr: sp.Rational) -> str:
@@ -105,13 +106,17 @@ class Symbolic:
 
     @cached_property
     def _tangent(self) -> tuple[Callable[..., Balls], Callable[..., Balls], Callable[..., Balls]]:
-        from .derive import Coordinates
-
         d = self.d
         first, second, third = d.tangent_rhs
         base = [*d.phi.symbols, *d.h.symbols, *d.par.symbols, d.t, *d.h.named("d"), *d.par.named("d")]
         rate = [*base, *d.phi.rate(1), *d.h.rate(1), *d.phi.named("d"), *Coordinates(d.h.rate(1)).named("d")]
-        full = [*rate, *d.phi.rate(2), *d.h.rate(2), *Coordinates(d.phi.rate(1)).named("d"), *Coordinates(d.h.rate(2)).named("d")]
+        full = [
+            *rate,
+            *d.phi.rate(2),
+            *d.h.rate(2),
+            *Coordinates(d.phi.rate(1)).named("d"),
+            *Coordinates(d.h.rate(2)).named("d"),
+        ]
         return ball_function(base, first), ball_function(rate, second), ball_function(full, third)
 
     def at(self, c: Configuration) -> SymbolicState:
@@ -139,7 +144,14 @@ class SymbolicState:
         self.phidot = self.solve(-(self.H * hdot + self.Phi_t))
         gamma = symbolic._gamma(*self.state, *_column(self.phidot), *balls(c.hdot))
         self.phiddot = self.solve(-(self.H * hddot + _matrix(symbolic.p, 1, gamma)))
-        jerk = symbolic._jerk(*self.state, *_column(self.phidot), *balls(c.hdot), *_column(self.phiddot), *balls(c.hddot), *balls(c.hdddot))
+        jerk = symbolic._jerk(
+            *self.state,
+            *_column(self.phidot),
+            *balls(c.hdot),
+            *_column(self.phiddot),
+            *balls(c.hddot),
+            *balls(c.hdddot),
+        )
         self.phidddot = self.solve(_matrix(symbolic.p, 1, jerk))
 
     def solve(self, rhs: Any) -> Any:
@@ -150,12 +162,18 @@ class SymbolicState:
         """Derivatives of Φ_φ, Φ_h and Φ_t along a direction of (φ, h, t), Eq. 38."""
         f = self.f
         found = []
-        for (places, function), rows, columns in ((f._dPhi_phi, f.p, f.r), (f._dPhi_h, f.p, f.s), (f._dPhi_t, f.p, 1)):
-            entries = [arb(0)] * (rows * columns)
-            for (k, i), value in zip(places, function(*self.state), strict=True):
+        for (places, _), values, columns in zip(
+            (f._dPhi_phi, f._dPhi_h, f._dPhi_t), self._second_derivatives, (f.r, f.s, 1), strict=True
+        ):
+            entries = [arb(0)] * (f.p * columns)
+            for (k, i), value in zip(places, values, strict=True):
                 entries[i] = entries[i] + value * direction[k]
-            found.append(_matrix(rows, columns, entries))
+            found.append(_matrix(f.p, columns, entries))
         return found[0], found[1], found[2]
+
+    @cached_property
+    def _second_derivatives(self) -> list[Balls]:
+        return [function(*self.state) for _, function in (self.f._dPhi_phi, self.f._dPhi_h, self.f._dPhi_t)]
 
     def _derivative(self, direction: Balls, X: Any, which: int) -> Any:
         """Derivative along a direction of X with A X = -Φ_φᵀ Y (Y: Φ_h or Φ_t), Eq. 39, 43 and 42a as corrected."""
@@ -215,11 +233,19 @@ class Independent:
         self.spec = derivation.spec
         self.r = derivation.n_dependent
 
+    def _evaluator(self, phi: Balls, h: Balls, par: Balls, t: Any) -> Evaluator:
+        values = dict(zip((*self.spec.phi, *self.spec.h, *self.spec.par, "t"), (*phi, *h, *par, t), strict=True))
+        return self.spec.evaluator(values.__getitem__, BALLS)
+
     def constraint(self, phi: Balls, h: Balls, par: Balls, t: Any) -> Balls:
         """Φ by walking the trees of the specification."""
-        values = dict(zip((*self.spec.phi, *self.spec.h, *self.spec.par, "t"), (*phi, *h, *par, t), strict=True))
-        evaluate = self.spec.evaluator(values.__getitem__, BALLS)
+        evaluate = self._evaluator(phi, h, par, t)
         return [e for c in self.spec.constraints for e in evaluate.residual(c.equation)]
+
+    def points(self, phi: Balls, h: Balls, par: Balls, t: Any) -> dict[str, Balls]:
+        """The points of interest by walking their trees."""
+        evaluate = self._evaluator(phi, h, par, t)
+        return {formula.name: list(evaluate(formula.node)) for formula in self.spec.points}
 
     def jacobian(self, c: Configuration) -> tuple[Array, Array]:
         """Φ_φ and Φ_h by central differences of Φ."""
@@ -264,7 +290,9 @@ def path(c: Configuration, tau: Any) -> Balls:
     return [x + tau * (v + tau * (half * a + tau * sixth * j)) for x, v, a, j in rows]
 
 
-def motion_by_differences(solve: Callable[[Balls, Balls, Any], Balls], c: Configuration) -> tuple[Array, Array, Array, Array]:
+def motion_by_differences(
+    solve: Callable[[Balls, Balls, Any], Balls], c: Configuration
+) -> tuple[Array, Array, Array, Array]:
     """φ, φ̇, φ̈ and the third derivative by central differences of the solved motion."""
     d, par, t = ball(STEP), balls(c.par), arb(c.t)
     m2, m1, zero, p1, p2 = (solve(path(c, k * d), par, t + k * d) for k in (-2, -1, 0, 1, 2))
@@ -274,22 +302,52 @@ def motion_by_differences(solve: Callable[[Balls, Balls, Any], Balls], c: Config
     return floats(zero), floats(first), floats(second), floats(third)
 
 
-def tangent_by_differences(solve: Callable[[Balls, Balls, Any], Balls], c: Configuration, change: Sequence[Array]) -> tuple[Array, Array, Array]:
+def points_by_differences(
+    independent: Independent, solve: Callable[[Balls, Balls, Any], Balls], c: Configuration
+) -> dict[str, Array]:
+    """Position, velocity and acceleration of the points of interest by differences along the solved motion."""
+    d, par = ball(STEP), balls(c.par)
+    rows: dict[str, list[Balls]] = {}
+    for k in (-1, 0, 1):
+        h, t = path(c, k * d), arb(c.t) + k * d
+        for name, place in independent.points(solve(h, par, t), h, par, t).items():
+            rows.setdefault(name, []).append(place)
+    found = {}
+    for name, (m1, zero, p1) in rows.items():
+        first = [(b - a) / (2 * d) for a, b in zip(m1, p1, strict=True)]
+        second = [(b - 2 * o + a) / (d * d) for a, o, b in zip(m1, zero, p1, strict=True)]
+        found[name] = np.array([floats(zero), floats(first), floats(second)])
+    return found
+
+
+def tangent_by_differences(
+    solve: Callable[[Balls, Balls, Any], Balls], c: Configuration, change: Sequence[Array]
+) -> tuple[Array, Array, Array]:
     """δφ, δφ̇, δφ̈ along a change (δh, δḣ, δḧ, δp): differences in the change of differences in time."""
     d = ball(STEP)
     dh, dhdot, dhddot, dpar = (balls(v) for v in change)
 
     def at(side: int, k: int) -> Balls:
         tau = k * d
-        moved = [x + side * d * (a + tau * (b + tau * e / 2)) for x, a, b, e in zip(path(c, tau), dh, dhdot, dhddot, strict=True)]
+        moved = [
+            x + side * d * (a + tau * (b + tau * e / 2))
+            for x, a, b, e in zip(path(c, tau), dh, dhdot, dhddot, strict=True)
+        ]
         par = [x + side * d * a for x, a in zip(balls(c.par), dpar, strict=True)]
         return solve(moved, par, arb(c.t) + tau)
 
     orders = []
     for side in (1, -1):
         m1, zero, p1 = at(side, -1), at(side, 0), at(side, 1)
-        orders.append((zero, [(b - a) / (2 * d) for a, b in zip(m1, p1, strict=True)],
-                       [(b - 2 * o + a) / (d * d) for a, o, b in zip(m1, zero, p1, strict=True)]))
+        orders.append(
+            (
+                zero,
+                [(b - a) / (2 * d) for a, b in zip(m1, p1, strict=True)],
+                [(b - 2 * o + a) / (d * d) for a, o, b in zip(m1, zero, p1, strict=True)],
+            )
+        )
     above, below = orders
-    first, second, third = ([(a - b) / (2 * d) for a, b in zip(x, y, strict=True)] for x, y in zip(above, below, strict=True))
+    first, second, third = (
+        [(a - b) / (2 * d) for a, b in zip(x, y, strict=True)] for x, y in zip(above, below, strict=True)
+    )
     return floats(first), floats(second), floats(third)

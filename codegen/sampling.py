@@ -17,8 +17,9 @@ from .derive import Derivation, Row, along, evaluator, row_labels, symbol
 from .spec import Coordinate
 
 Array = NDArray[np.float64]
-# Assembled configurations with a worse Jacobian lose digits that no solver could keep; they are drawn again.
-WELL_CONDITIONED = 50.0
+# Configurations nearer to a dead point lose digits that no solver could keep; they are drawn again. The measure is
+# |[Φ_φ Φ_h]| / σ_min(Φ_φ), which bounds |K|: for a dyad, 20 means a transmission angle of some 5 degrees.
+WELL_CONDITIONED = 20.0
 MAX_DRAWS = 400
 
 
@@ -108,7 +109,9 @@ class Sampler:
         motion = dict(zip(h, first, strict=True))
         cdot = along(self.conditions, motion)
         bend = along(cdot, motion)
-        cddot = tuple(a + b for a, b in zip(along(self.conditions, dict(zip(h, second, strict=True))), bend, strict=True))
+        cddot = tuple(
+            a + b for a, b in zip(along(self.conditions, dict(zip(h, second, strict=True))), bend, strict=True)
+        )
         third = along(cddot, motion | dict(zip(first, second, strict=True)))
         names = [*h, *d.par.symbols, *first, *second]
         return _function(names, N), _function(names, bend), _function(names, third)
@@ -127,10 +130,19 @@ class Sampler:
         hdddot = hdddot - inverse @ (N @ hdddot + np.array(third(*h, *par, *hdot, *hddot), dtype=float))
         return hdot, hddot, hdddot
 
+    def _full_jacobian(self, c: Configuration) -> Array:
+        rows = np.array(self._jacobian(*c.phi, *c.h, *c.par, c.t), dtype=float).reshape(self.n_rows, -1)
+        return np.asarray(rows[: self.d.n_constraints])
+
     def jacobian(self, c: Configuration) -> Array:
         """Return Φ_φ at a configuration, by the symbolic expressions in floating point."""
-        rows = np.array(self._jacobian(*c.phi, *c.h, *c.par, c.t), dtype=float).reshape(self.n_rows, -1)
-        return np.asarray(rows[: self.d.n_constraints, : self.d.n_dependent])
+        return self._full_jacobian(c)[:, : self.d.n_dependent]
+
+    def condition(self, c: Configuration) -> float:
+        """Return |[Φ_φ Φ_h]| / σ_min(Φ_φ), infinite at a dead point."""
+        full = self._full_jacobian(c)[:, : self.d.n_dependent + self.d.n_independent]
+        least = float(np.linalg.svd(full[:, : self.d.n_dependent], compute_uv=False)[-1])
+        return float(np.linalg.norm(full, 2)) / least if least > 0 else math.inf
 
     def draw(self, count: int) -> list[Configuration]:
         """Return `count` well-conditioned assembled configurations."""
@@ -140,11 +152,12 @@ class Sampler:
             draws += 1
             if draws > MAX_DRAWS + 50 * count:
                 raise InputError(
-                    f"{self.d.spec.origin}: only {len(found)} of {count} random configurations could be assembled well-conditioned - "
+                    f"{self.d.spec.origin}: only {len(found)} of {count} random configurations were assembled "
+                    "well-conditioned - "
                     "check that the constraints contradict neither each other nor the [admissible] conditions"
                 )
             c = self.assembled()
-            if c is not None and np.linalg.cond(self.jacobian(c)) < WELL_CONDITIONED:
+            if c is not None and self.condition(c) < WELL_CONDITIONED:
                 found.append(c)
         return found
 
@@ -172,8 +185,10 @@ def check_rank(derivation: Derivation, seed: int = 1) -> None:
         if assembled == 8:
             break
     if worst is None:
-        raise InputError(f"{spec.origin}: no random configuration could be assembled: the constraints contradict each other - "
-                         f"look at {', '.join(dict.fromkeys(c.name for c in spec.constraints))}")
+        raise InputError(
+            f"{spec.origin}: no random configuration could be assembled: the constraints contradict each other - "
+            f"look at {', '.join(dict.fromkeys(c.name for c in spec.constraints))}"
+        )
     raise InputError(f"{spec.origin}:{spec.constraints[0].line}: {_explain(worst, labels, d)}")
 
 
@@ -183,15 +198,20 @@ def _explain(jacobian: Array, labels: tuple[str, ...], d: Derivation) -> str:
     free = [x.name for x, v in zip(d.phi.symbols, np.max(np.abs(null), axis=0), strict=True) if v > 1e-6]
     idle = [label for label, row in zip(labels, jacobian, strict=True) if np.max(np.abs(row)) < 1e-12]
     left = np.linalg.svd(jacobian.T)[2][rank:]
-    bound = [label for label, v in zip(labels, np.max(np.abs(left), axis=0), strict=True) if v > 1e-6 and label not in idle]
-    text = (f"the constraints are rank-deficient in every configuration: rank {rank} for {d.n_dependent} unknowns. "
-            f"Left free: {', '.join(free)}.")
+    bound = [
+        label for label, v in zip(labels, np.max(np.abs(left), axis=0), strict=True) if v > 1e-6 and label not in idle
+    ]
+    text = (
+        f"the constraints are rank-deficient in every configuration: rank {rank} for {d.n_dependent} unknowns. "
+        f"Left free: {', '.join(free)}."
+    )
     if idle:
         text += f" Contain no unknown, so they only restrict what is known already: {', '.join(idle)}."
     if bound:
         text += f" Say the same thing more than once: {', '.join(bound)}."
     return text + (
-        " This is what happens to a PPP chain: three prismatic joints fix the orientation of its bodies twice and leave one slide "
+        " This is what happens to a PPP chain: "
+        "three prismatic joints fix the orientation of its bodies twice and leave one slide "
         "free, so it is no dyad although the count of its joints is right. Replace one prismatic joint by a revolute, "
         "or drive the free slide (move its coordinate to [independent])."
     )

@@ -8,7 +8,10 @@ from .closedform import ClosedForm, find_closed_form
 from .derive import Derivation
 from .spec import GroupSpec
 
-_GREEK = {"latex": (r"\Phi", r"\Phi_\varphi", r"\Phi_h", r"\Phi_t", "K", r"\varphi", "h"), "text": ("Φ", "Φ_φ", "Φ_h", "Φ_t", "K", "φ", "h")}
+_GREEK = {
+    "latex": (r"\Phi", r"\Phi_\varphi", r"\Phi_h", r"\Phi_t", "K", r"\varphi", "h"),
+    "text": ("Φ", "Φ_φ", "Φ_h", "Φ_t", "K", "φ", "h"),
+}
 
 
 def equations(derivation: Derivation, *, latex: bool) -> list[tuple[str, str]]:
@@ -16,6 +19,7 @@ def equations(derivation: Derivation, *, latex: bool) -> list[tuple[str, str]]:
     d = derivation
     Phi, Phi_phi, Phi_h, Phi_t, K, phi, h = _GREEK["latex" if latex else "text"]
     show = _latex if latex else _text
+    chi_name = r"\chi" if latex else "χ"
     found = [
         (f"{phi} (dependent)", show(sp.Matrix(d.phi.symbols).T)),
         (f"{h} (independent)", show(sp.Matrix(d.h.symbols).T)),
@@ -26,7 +30,9 @@ def equations(derivation: Derivation, *, latex: bool) -> list[tuple[str, str]]:
     if d.rheonomic:
         found.append((f"{Phi_t} (Eq. 24b)", show(sp.Matrix(d.Phi_t))))
     if d.K is not None:
-        found.append((f"{K} (Eq. 25a)", show(d.K)))
+        chi = d.Phi_phi.det()
+        found.append((f"{K} = 1/{chi_name} times the matrix below (Eq. 25a)", show((d.K * chi).applyfunc(sp.factor))))
+        found.append((f"{chi_name} = det {Phi_phi} (Eq. 20b)", show(sp.Matrix([[sp.factor_terms(sp.expand(chi))]]))))
     found.append(("velocity terms of the acceleration (Eq. 31)", show(sp.Matrix(d.gamma))))
     return found
 
@@ -51,11 +57,21 @@ def _closed_form(derivation: Derivation, form: ClosedForm) -> str:
 
 
 def _latex(value: sp.MatrixBase) -> str:
-    return str(sp.latex(value, mat_delim="["))
+    names = {}
+    for x in value.free_symbols:
+        if x.name.endswith("_dot"):
+            head, _, tail = x.name.removesuffix("_dot").partition("_")
+            names[x] = rf"\dot{{{sp.latex(sp.Symbol(head))}}}" + (f"_{{{tail}}}" if tail else "")
+    return str(sp.latex(value, mat_delim="[", symbol_names=names))
 
 
 def _text(value: sp.MatrixBase) -> str:
-    return str(sp.pretty(value, use_unicode=True, wrap_line=False))
+    dotted = {
+        x: sp.Symbol(x.name[0] + "\u0307" + x.name[1:].removesuffix("_dot"))
+        for x in value.free_symbols
+        if x.name.endswith("_dot")
+    }
+    return str(sp.pretty(value.xreplace(dotted), use_unicode=True, wrap_line=False))
 
 
 def summary(spec: GroupSpec) -> str:

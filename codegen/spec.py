@@ -13,21 +13,74 @@ from typing import Any, NoReturn
 
 from ..runtime import expressions as ex
 from ..runtime.errors import InputError, nearest
+from ..runtime.store import module_name
 from .algebra import ELEMENTARY, VECTOR_FUNCTIONS, Evaluator, Field, UnknownName
 
-COORDINATE_KINDS = {"point": "P", "vector": "V", "unit vector": "V", "angle": "S", "length": "S", "number": "S"}
+COORDINATE_KINDS = {
+    "point": "P",
+    "vector": "V",
+    "unit vector": "V",
+    "angle": "S",
+    "length": "S",
+    "number": "S",
+}
 PARAMETER_KINDS = {**COORDINATE_KINDS, "offset": "S"}
-TABLES = ("dependent", "independent", "parameters", "let", "constraints", "admissible", "closed_form", "points")
+TABLES = (
+    "dependent",
+    "independent",
+    "parameters",
+    "let",
+    "constraints",
+    "admissible",
+    "closed_form",
+    "points",
+)
 TEXTS = ("name", "title", "source", "space", "singular")
 # Names that the emitted code uses itself; a coordinate of that name would be shadowed there.
 RESERVED = (
-    frozenset({"t", "pi", "e", "phi", "h", "par", "branch", "work", "out", "math", "np", "njit", "abs", "OK", "factors", "rhs", "weights"})
-    | frozenset({"Phi", "Phi_phi", "Phi_h", "phidot", "phiddot", "hdot", "hddot", "hdddot", "u_phi", "u_h", "v_phi", "v_h"})
+    frozenset(
+        {
+            "t",
+            "pi",
+            "e",
+            "phi",
+            "h",
+            "par",
+            "branch",
+            "work",
+            "out",
+            "math",
+            "np",
+            "njit",
+            "abs",
+            "OK",
+            "factors",
+            "rhs",
+            "weights",
+        }
+    )
+    | frozenset(
+        {
+            "Phi",
+            "Phi_phi",
+            "Phi_h",
+            "phidot",
+            "phiddot",
+            "hdot",
+            "hddot",
+            "hdddot",
+            "u_phi",
+            "u_h",
+            "v_phi",
+            "v_h",
+        }
+    )
     | frozenset({"dh", "dpar", "dphi", "dhdot", "dphidot", "dhddot"})
     | frozenset(ELEMENTARY)
     | frozenset(VECTOR_FUNCTIONS)
 )
 MAX_BYTES = 1_000_000
+MAX_DEGREE = 1_000
 
 
 @dataclass(frozen=True)
@@ -132,12 +185,6 @@ class GroupSpec:
         raise InputError(f"{self.origin}:{line}: {message}")
 
 
-def module_name(name: str) -> str:
-    """Return the Python module of a type: lower case, only letters, digits and _, never starting with a digit."""
-    text = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")
-    return f"g{text}" if text[:1].isdigit() or not text else text
-
-
 def component_names(name: str, kind: str, dimension: int) -> tuple[str, ...]:
     """Return x_C, y_C(, z_C) for a point C, V_x, V_y(, V_z) for a vector V, the name itself for a number."""
     axes = "xyz"[:dimension]
@@ -166,19 +213,43 @@ def parse_spec(text: str, origin: str) -> GroupSpec:
     """Return the validated specification; every error names the file, the line, the symbol and the remedy."""
     try:
         data = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"{origin}: not valid TOML: {error}") from error
+    except (ValueError, RecursionError) as error:  # also thousands of digits, or as many nested brackets
+        raise InputError(f"{origin}:{_toml_line(error)}: not valid TOML: {error}") from error
     return _Reader(text, origin, data).spec()
 
 
-class _Shape:
-    """A number of which only its being a number counts: finds errors of names and shapes without any algebra."""
+def _excerpt(formula: str) -> str:
+    return formula if len(formula) <= 120 else formula[:117] + "..."
 
-    def _same(self, *_: object) -> _Shape:
+
+def _toml_line(error: Exception) -> int:
+    found = re.search(r"at line (\d+)", str(error))
+    return int(found[1]) if found else 1
+
+
+class _Shape:
+    """A number of which only its being a number counts: finds errors of names and shapes without any algebra.
+
+    It keeps its degree, too: ((9^8)^8)^8 ... is short, and too long to write out.
+    """
+
+    def __init__(self, degree: int = 1) -> None:
+        self.degree = degree
+
+    def _sum(self, other: object) -> _Shape:
+        return _Shape(max(self.degree, other.degree)) if isinstance(other, _Shape) else self
+
+    def _product(self, other: object) -> _Shape:
+        return _Shape(self.degree + (other.degree if isinstance(other, _Shape) else 0))
+
+    def __pow__(self, exponent: int) -> _Shape:
+        return _Shape(self.degree * max(1, abs(exponent)))
+
+    def __neg__(self) -> _Shape:
         return self
 
-    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _same
-    __pow__ = __neg__ = _same
+    __add__ = __radd__ = __sub__ = __rsub__ = _sum
+    __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _product
 
 
 _SHAPE = _Shape()
@@ -202,10 +273,10 @@ class _Reader:
         for number, line in enumerate(self.lines, 1):
             stripped = line.strip()
             if stripped.startswith("["):
-                current = stripped.strip("[] ").strip()
+                current = stripped.partition("#")[0].strip("[] \t")
                 if current == table:
                     head = number
-            elif current == table and key is not None and re.match(rf'"?{re.escape(key)}"?\s*=', stripped):
+            elif current == table and key and re.match(rf"[\"']?{re.escape(key)}[\"']?\s*=", stripped):
                 return number
         return head
 
@@ -217,9 +288,13 @@ class _Reader:
         self.known_keys()
         texts = {key: self.string(key) for key in TEXTS}
         if texts["space"] not in ("planar", "spatial"):
-            self.fail(None, "space", f"'{texts['space']}' - write \"planar\" or \"spatial\"")
+            self.fail(None, "space", f'\'{texts["space"]}\' - write "planar" or "spatial"')
         if not re.fullmatch(r"[A-Za-z0-9][-A-Za-z0-9_\[\]()+]{0,59}", texts["name"]):
-            self.fail(None, "name", f"'{texts['name']}' - a type's name has letters, digits, - _ [ ] ( ) + and at most 60 characters")
+            self.fail(
+                None,
+                "name",
+                f"'{texts['name']}' - a type's name has letters, digits, - _ [ ] ( ) + and at most 60 characters",
+            )
         self.dimension = 2 if texts["space"] == "planar" else 3
         spec = GroupSpec(
             **texts,
@@ -247,8 +322,11 @@ class _Reader:
         allowed = ["format", "aliases", *TEXTS, *TABLES]
         for key, value in self.data.items():
             if key not in allowed:
-                self.fail(key if isinstance(value, dict) else None, None if isinstance(value, dict) else key,
-                          f"'{key}' is not known here{nearest(key, allowed)}")
+                self.fail(
+                    key if isinstance(value, dict) else None,
+                    None if isinstance(value, dict) else key,
+                    f"'{key}' is not known here{nearest(key, allowed)}",
+                )
             if key in TABLES and not isinstance(value, dict):
                 self.fail(None, key, f"is a table: [{key}]")
 
@@ -272,8 +350,12 @@ class _Reader:
             kind = kind.removeprefix("driven ")
             if kind not in kinds or (driven and table != "independent"):
                 hint = nearest(kind, kinds) if kind else ""
-                self.fail(table, name, f"{value!r}{hint} - the kinds are {', '.join(kinds)}"
-                          + (', with "driven" before it for the value of a driver' if table == "independent" else ""))
+                self.fail(
+                    table,
+                    name,
+                    f"{value!r}{hint} - the kinds are {', '.join(kinds)}"
+                    + (', with "driven" before it for the value of a driver' if table == "independent" else ""),
+                )
             found.append(Coordinate(name, kind, component_names(name, kind, self.dimension), driven))
         return tuple(found)
 
@@ -293,7 +375,7 @@ class _Reader:
             try:
                 found.append(Formula(name, text, ex.parse(text), self.line(table, name)))
             except ex.FormulaError as error:
-                self.fail(table, name, f"column {error.column} of \"{text}\": {error}")
+                self.fail(table, name, f'column {error.column} of "{_excerpt(text)}": {error}')
         return tuple(found)
 
     def equations(self, table: str) -> tuple[Constraint, ...]:
@@ -302,7 +384,7 @@ class _Reader:
             try:
                 found.append(Constraint(name, text, ex.parse_equation(text), self.line(table, name)))
             except ex.FormulaError as error:
-                self.fail(table, name, f"column {error.column} of \"{text}\": {error}")
+                self.fail(table, name, f'column {error.column} of "{_excerpt(text)}": {error}')
         return tuple(found)
 
     def branches(self) -> tuple[str, ...]:
@@ -313,19 +395,45 @@ class _Reader:
 
     def names_are_free(self, spec: GroupSpec) -> None:
         seen: dict[str, str] = {}
-        tables = [("dependent", spec.dependent), ("independent", spec.independent), ("parameters", spec.parameters)]
+        tables = [
+            ("dependent", spec.dependent),
+            ("independent", spec.independent),
+            ("parameters", spec.parameters),
+        ]
         entries = [(t, c.name, s) for t, cs in tables for c in cs for s in dict.fromkeys((c.name, *c.symbols))]
         entries += [("let", f.name, f.name) for f in spec.definitions]
         entries += [("closed_form", "branches", b) for b in spec.branches]
-        for table, items in (("constraints", spec.constraints), ("admissible", spec.admissible), ("points", spec.points)):
+        for table, items in (
+            ("constraints", spec.constraints),
+            ("admissible", spec.admissible),
+            ("points", spec.points),
+        ):
             for item in items:
                 if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]{0,59}", item.name):
-                    self.fail(table, item.name, f"{item.name!r} - a name has letters, digits and _, and begins with a letter")
+                    self.fail(
+                        table,
+                        item.name,
+                        f"{item.name!r} - a name has letters, digits and _, and begins with a letter",
+                    )
         for table, key, symbol in entries:
-            if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", symbol) or keyword.iskeyword(symbol) or symbol in RESERVED or symbol.endswith("dot"):
-                self.fail(table, key, f"'{symbol}' cannot name a quantity (reserved, or not letters, digits and _) - rename it, for example '{symbol}_1'")
+            if (
+                not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", symbol)
+                or keyword.iskeyword(symbol)
+                or symbol in RESERVED
+                or symbol.endswith("dot")
+            ):
+                self.fail(
+                    table,
+                    key,
+                    f"'{symbol}' cannot name a quantity (reserved, or not letters, digits and _) - "
+                    f"rename it, for example '{symbol}_1'",
+                )
             if symbol in seen:
-                self.fail(table, key, f"the symbol '{symbol}' is declared already in [{seen[symbol]}] - each has one place")
+                self.fail(
+                    table,
+                    key,
+                    f"the symbol '{symbol}' is declared already in [{seen[symbol]}] - each has one place",
+                )
             seen[symbol] = table
 
     def formulas_have_shape(self, spec: GroupSpec) -> None:
@@ -334,30 +442,55 @@ class _Reader:
 
         def check(table: str, item: Formula | Constraint) -> Any:
             try:
-                return evaluate(item.node) if isinstance(item, Formula) else evaluate.residual(item.equation)
+                value = evaluate(item.node) if isinstance(item, Formula) else evaluate.residual(item.equation)
             except UnknownName as error:
-                self.fail(table, item.name, f"{error} Declare it in [dependent], [independent], [parameters] or [let], or correct the formula \"{item.text}\".")
+                end = "" if str(error).endswith("?") else "."
+                self.fail(
+                    table,
+                    item.name,
+                    f"{error}{end} Declare it in [dependent], [independent], "
+                    f'[parameters] or [let], or correct the formula "{_excerpt(item.text)}".',
+                )
             except ex.FormulaError as error:
-                self.fail(table, item.name, f"column {error.column} of \"{item.text}\": {error}")
+                self.fail(table, item.name, f'column {error.column} of "{_excerpt(item.text)}": {error}')
+            degree = max(v.degree for v in (value if isinstance(value, tuple) else (value,)))
+            if degree > MAX_DEGREE:
+                self.fail(
+                    table,
+                    item.name,
+                    f"powers of powers reach degree {degree} in "
+                    f'"{_excerpt(item.text)}"; {MAX_DEGREE} is allowed - lower the exponents',
+                )
+            return value
 
+        unknown = {c.name for c in spec.dependent} | set(spec.phi)
         for formula in spec.definitions:
             names[formula.name] = check("let", formula)
+            if unknown & set(ex.names(formula.node)):
+                unknown.add(formula.name)
         for constraint in spec.constraints:
             check("constraints", constraint)
         for formula in spec.points:
             if not isinstance(check("points", formula), tuple):
-                self.fail("points", formula.name, "a point of interest is a vector, such as \"A + p*(C - A)\"")
+                self.fail("points", formula.name, 'a point of interest is a vector, such as "A + p*(C - A)"')
         for condition in spec.admissible:
             check("admissible", condition)
-            used = set(ex.names(condition.equation)) & ({c.name for c in spec.dependent} | set(spec.phi))
+            used = set(ex.names(condition.equation)) & unknown
             if used:
-                self.fail("admissible", condition.name, f"uses the unknown '{sorted(used)[0]}'; conditions on h and parameters only - move it to [constraints]")
+                self.fail(
+                    "admissible",
+                    condition.name,
+                    f"uses the unknown '{sorted(used)[0]}'; conditions on h and parameters only - "
+                    "move it to [constraints]",
+                )
+        for name in unknown:
+            names.pop(name, None)
         self.closed_form_is_complete(spec, names, check)
 
-    def closed_form_is_complete(self, spec: GroupSpec, names: dict[str, Any], check: Callable[[str, Formula], Any]) -> None:
+    def closed_form_is_complete(
+        self, spec: GroupSpec, names: dict[str, Any], check: Callable[[str, Formula], Any]
+    ) -> None:
         unknown = {c.name: c for c in spec.dependent}
-        for name in [*unknown, *spec.phi]:
-            names.pop(name, None)
         names.update(dict.fromkeys(spec.branches, _SHAPE))
         given = set()
         for formula in spec.closed_form:
@@ -367,7 +500,12 @@ class _Reader:
                 self.fail("closed_form", formula.name, f"is a {unknown[formula.name].kind}, the formula is not")
         missing = sorted(set(unknown) - given)
         if spec.closed_form and missing:
-            self.fail("closed_form", None, f"gives no formula for {', '.join(missing)} - give one for every dependent coordinate, or remove the table")
+            self.fail(
+                "closed_form",
+                None,
+                f"gives no formula for {', '.join(missing)} - "
+                "give one for every dependent coordinate, or remove the table",
+            )
 
     def counts(self, spec: GroupSpec) -> None:
         if not spec.phi:
@@ -378,5 +516,10 @@ class _Reader:
             names[formula.name] = evaluate(formula.node)
         rows = sum(len(evaluate.residual(c.equation)) for c in spec.constraints)
         if rows < len(spec.phi):
-            self.fail("constraints", None, f"{rows} scalar equations for the {len(spec.phi)} unknowns {', '.join(spec.phi)}: "
-                      f"{len(spec.phi) - rows} too few - add a constraint, or move a coordinate that earlier groups or a driver give to [independent]")
+            self.fail(
+                "constraints",
+                None,
+                f"{rows} scalar equations for the {len(spec.phi)} unknowns {', '.join(spec.phi)}: "
+                f"{len(spec.phi) - rows} too few - add a constraint, "
+                "or move a coordinate that earlier groups or a driver give to [independent]",
+            )

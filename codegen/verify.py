@@ -1,4 +1,4 @@
-"""Every quantity of a compiled type three ways: symbolic at 90 digits, compiled, and differences of the solved motion."""
+"""Every quantity of a compiled type three ways: symbolic, compiled, and differences of the solved motion."""
 
 from __future__ import annotations
 
@@ -14,7 +14,18 @@ from numpy.typing import NDArray
 from ..runtime.group import GroupType
 from ..runtime.status import OK
 from .derive import Derivation
-from .reference import Independent, Symbolic, array, motion_by_differences, tangent_by_differences
+from .reference import (
+    Independent,
+    Symbolic,
+    SymbolicState,
+    array,
+    ball_function,
+    balls,
+    floats,
+    motion_by_differences,
+    points_by_differences,
+    tangent_by_differences,
+)
 from .sampling import Configuration, Sampler
 
 Array = NDArray[np.float64]
@@ -63,9 +74,13 @@ class Verification:
         return f"{self.configurations} configurations, largest relative error {errors.worst:.1e} ({quantity})"
 
 
-def relative(value: Array, truth: Array) -> float:
-    """Return the largest error relative to the largest entry of the truth (absolute where that is zero)."""
-    scale = float(np.max(np.abs(truth))) if truth.size else 0.0
+def relative(value: Array, truth: Array, terms: float = 0.0) -> float:
+    """Return the largest error relative to the largest entry of the truth (absolute where that is zero).
+
+    `terms` is the size of the terms whose sum the quantity is: a rate may pass through zero, its terms do not, and
+    no sum can be more exact than its terms.
+    """
+    scale = max(float(np.max(np.abs(truth))) if truth.size else 0.0, terms)
     error = float(np.max(np.abs(value - truth))) if truth.size else 0.0
     return error / scale if scale > 0 else error
 
@@ -83,6 +98,19 @@ class _Check:
         self.r, self.s, self.n_par = r, s, n
         self.work = np.zeros(self.m.WORK)
         self.square = derivation.n_constraints == r
+        self.branch = np.zeros(0)
+        d = derivation
+        names = [
+            *d.phi.symbols,
+            *d.h.symbols,
+            *d.par.symbols,
+            *d.phi.rate(1),
+            *d.h.rate(1),
+            *d.phi.rate(2),
+            *d.h.rate(2),
+            d.t,
+        ]
+        self.points_of = {name: ball_function(names, [e for row in rows for e in row]) for name, rows in d.points}
 
     def call(self, function: str, *arguments: Any) -> None:
         """Call a compiled function; a status other than OK counts as an infinite error of the quantity."""
@@ -91,29 +119,31 @@ class _Check:
 
     def all(self, c: Configuration) -> None:
         truth = self.symbolic.at(c)
-        Phi_phi, Phi_h = self.jacobians(c, truth)
+        Phi_phi = self.jacobians(c, truth)
         solve = self.independent.solver(c, Phi_phi)
         phi, phidot, phiddot, phidddot = motion_by_differences(solve, c)
         self.positions(c, phi)
         v, a = self.rates(c, truth, (phidot, phiddot, phidddot))
         self.tensors(c, truth, (phidot, phiddot), v, a)
         self.tangent(c, truth, solve, v, a)
-        self.sweeps(c, (phi, array(truth.phidot)[:, 0], array(truth.phiddot)[:, 0]))
-        self.points(c, phi, v, a)
+        self.sweeps(c, truth, (phi, array(truth.phidot)[:, 0], array(truth.phiddot)[:, 0]))
+        self.points(c, solve, v, a)
 
-    def jacobians(self, c: Configuration, truth: Any) -> tuple[Array, Array]:
+    def jacobians(self, c: Configuration, truth: SymbolicState) -> Array:
         away = c.phi + self.rng.uniform(0.1, 0.3, self.r)  # off the assembly, where Φ is not zero
         value = self.group.constraint(away, c.h, c.par, c.t)
         self.result.add("Phi", "symbolic", relative(value, self.symbolic.constraint(away, c)))
-        from .reference import arb, balls, floats
-
-        self.result.add("Phi", "independent", relative(value, floats(self.independent.constraint(balls(away), balls(c.h), balls(c.par), arb(c.t)))))
+        by_tree = self.independent.constraint(balls(away), balls(c.h), balls(c.par), *balls([c.t]))
+        self.result.add("Phi", "independent", relative(value, floats(by_tree)))
         Phi_phi, Phi_h = self.group.jacobians(c.phi, c.h, c.par, c.t)
         numeric = self.independent.jacobian(c)
-        for name, value, exact, differences in (("Phi_phi", Phi_phi, truth.P, numeric[0]), ("Phi_h", Phi_h, truth.H, numeric[1])):
+        for name, value, exact, differences in (
+            ("Phi_phi", Phi_phi, truth.P, numeric[0]),
+            ("Phi_h", Phi_h, truth.H, numeric[1]),
+        ):
             self.result.add(name, "symbolic", relative(value, array(exact)))
             self.result.add(name, "independent", relative(value, differences))
-        return Phi_phi, Phi_h
+        return Phi_phi
 
     def positions(self, c: Configuration, phi: Array) -> None:
         size = np.concatenate([phi, c.h])
@@ -134,19 +164,32 @@ class _Check:
         if np.isfinite(best):
             self.result.add("closed - Newton", "independent", float(np.max(np.abs(nearest - newton))) / scale)
 
-    def rates(self, c: Configuration, truth: Any, differences: tuple[Array, Array, Array]) -> tuple[Array, Array]:
+    def terms(self, truth: SymbolicState, *rates: Array) -> float:
+        """Size of the terms K ẋ for the given rates of h, all of order one in the sampled configurations."""
+        K = np.abs(array(truth.K))
+        return max(float(np.max(K @ np.abs(x))) for x in rates)
+
+    def rates(
+        self, c: Configuration, truth: SymbolicState, differences: tuple[Array, Array, Array]
+    ) -> tuple[Array, Array]:
         v, a, j = np.empty((3, self.r))
         state = (c.phi, c.h, c.par, c.t)
         self.call("velocity", *state, c.hdot, v, self.work)
         self.call("acceleration", *state, v, c.hdot, c.hddot, a, self.work)
         self.call("jerk", *state, v, c.hdot, a, c.hddot, c.hdddot, j, self.work)
-        exact = (truth.phidot, truth.phiddot, truth.phidddot)
-        for name, value, symbolic, numeric in zip(("velocity", "acceleration TD", "jerk"), (v, a, j), exact, differences, strict=True):
-            self.result.add(name, "symbolic", relative(value, array(symbolic)[:, 0]))
-            self.result.add(name, "independent", relative(value, numeric))
+        exact = [array(x)[:, 0] for x in (truth.phidot, truth.phiddot, truth.phidddot)]
+        terms = self.terms(truth, c.hdot)
+        for name, value, symbolic, numeric in zip(
+            ("velocity", "acceleration TD", "jerk"), (v, a, j), exact, differences, strict=True
+        ):
+            self.result.add(name, "symbolic", relative(value, symbolic, terms))
+            self.result.add(name, "independent", relative(value, numeric, terms))
+            terms = max(terms, float(np.max(np.abs(symbolic))), self.terms(truth, c.hddot, c.hdddot))
         return v, a
 
-    def tensors(self, c: Configuration, truth: Any, differences: tuple[Array, Array], v: Array, a: Array) -> None:
+    def tensors(
+        self, c: Configuration, truth: SymbolicState, differences: tuple[Array, Array], v: Array, a: Array
+    ) -> None:
         K, L, a3 = np.empty((self.r, self.s)), np.empty((self.s, self.r, self.s)), np.empty(self.r)
         state = (c.phi, c.h, c.par, c.t)
         self.call("acceleration_3ot", *state, c.hdot, c.hddot, K, L, a3, self.work)
@@ -155,67 +198,108 @@ class _Check:
         phidot, phiddot = differences
         Sb, Sb_dot, K_t = np.zeros(self.r), np.zeros(self.r), np.zeros((self.r, self.s))
         if self.m.RHEONOMIC:
+            Phi_t = np.empty(self.d.n_constraints)
+            self.call(
+                "jacobians",
+                *state,
+                np.empty((self.d.n_constraints, self.r)),
+                np.empty((self.d.n_constraints, self.s)),
+                Phi_t,
+            )
+            self.result.add("Phi_t", "symbolic", relative(Phi_t, array(truth.Phi_t)[:, 0]))
             self.call("rheonomic_terms", *state, c.hdot, K, Sb, K_t, Sb_dot, self.work)
             self.result.add("S b", "symbolic", relative(Sb, array(truth.Sb)[:, 0]))
             self.result.add("K_t", "symbolic", relative(K_t, array(truth.K_t)))
             self.result.add("d(Sb)/dt", "symbolic", relative(Sb_dot, array(truth.Sb_dot)[:, 0]))
         # K and L against the solved motion: contracted with the rates, a random direction of every draw
-        self.result.add("K", "independent", relative(K @ c.hdot + Sb, phidot))
+        first = self.terms(truth, c.hdot)
+        self.result.add("K", "independent", relative(K @ c.hdot + Sb, phidot, first))
         bend = np.einsum("i,ijk,k->j", c.hdot, L, c.hdot)
         rest = K @ c.hddot + K_t @ c.hdot + Sb_dot
-        scale = max(float(np.max(np.abs(phiddot))), float(np.max(np.abs(rest))), 1e-300)
-        self.result.add("L", "independent", float(np.max(np.abs(bend + rest - phiddot))) / scale)
-        self.result.add("acceleration 3OT", "symbolic", relative(a3, array(truth.phiddot)[:, 0]))
-        self.result.add("acceleration 3OT", "independent", relative(a3, phiddot))
-        self.result.add("TD - 3OT", "independent", relative(a3, a))
+        second = max(
+            first,
+            float(np.max(np.einsum("i,ijk,k->j", np.abs(c.hdot), np.abs(L), np.abs(c.hdot)))),
+            self.terms(truth, c.hddot),
+        )
+        self.result.add("L", "independent", relative(bend + rest, phiddot, second))
+        self.result.add("acceleration 3OT", "symbolic", relative(a3, array(truth.phiddot)[:, 0], second))
+        self.result.add("acceleration 3OT", "independent", relative(a3, phiddot, second))
+        self.result.add("TD - 3OT", "independent", relative(a3, a, second))
 
-    def tangent(self, c: Configuration, truth: Any, solve: Callable[..., Any], v: Array, a: Array) -> None:
+    def tangent(self, c: Configuration, truth: SymbolicState, solve: Callable[..., Any], v: Array, a: Array) -> None:
         # Least squares: only changes that keep the redundant rows consistent have a motion to compare with.
         known = self.rng.uniform(-1, 1, (3, self.s)) if self.square else np.zeros((3, self.s))
         dpar = self.rng.uniform(-1, 1, self.n_par)
         out = np.empty((3, self.r))
         self.call("tangent", c.phi, c.h, c.par, c.t, v, c.hdot, a, c.hddot, *known, dpar, *out, self.work)
-        exact = truth.tangent(*known, dpar)
+        exact = truth.tangent(known[0], known[1], known[2], dpar)
         numeric = tangent_by_differences(solve, c, (*known, dpar))
-        for name, value, symbolic, differences in zip(("d position", "d velocity", "d acceleration"), out, exact, numeric, strict=True):
-            self.result.add(name, "symbolic", relative(value, symbolic))
-            self.result.add(name, "independent", relative(value, differences))
+        terms = self.terms(truth, *known)
+        for name, value, symbolic, differences in zip(
+            ("d position", "d velocity", "d acceleration"), out, exact, numeric, strict=True
+        ):
+            self.result.add(name, "symbolic", relative(value, symbolic, terms))
+            self.result.add(name, "independent", relative(value, differences, terms))
+            terms = max(terms, float(np.max(np.abs(symbolic))), self.terms(truth, c.hdot, c.hddot))
 
-    def sweeps(self, c: Configuration, truth: tuple[Array, Array, Array]) -> None:
+    def sweeps(self, c: Configuration, state_truth: SymbolicState, truth: tuple[Array, Array, Array]) -> None:
         """One lane of the compiled sweeps, rows of h and φ interleaved with others as in a program's state."""
         h_rows, phi_rows = np.arange(self.s) + self.r + 1, np.arange(self.r)
-        branch = self.branch if self.m.CLOSED_FORM else np.zeros(0)
         for name, function in (("sweep TD", self.m.sweep), ("sweep 3OT", self.m.sweep_3ot)):
             state = np.zeros((3, self.r + 1 + self.s, 1))
             state[:, h_rows, 0] = c.h, c.hdot, c.hddot
             state[0, phi_rows, 0] = truth[0] + NEWTON_OFFSET * self.rng.uniform(-1, 1, self.r)
             q, qdot, qddot = state
-            failed, _ = function(np.array([c.t]), q, qdot, qddot, h_rows, c.par, branch, q, qdot, qddot, phi_rows, 0, 1, self.work)
+            failed, _ = function(
+                np.array([c.t]),
+                q,
+                qdot,
+                qddot,
+                h_rows,
+                c.par,
+                self.branch,
+                q,
+                qdot,
+                qddot,
+                phi_rows,
+                0,
+                1,
+                self.work,
+            )
             scale = float(np.max(np.abs(np.concatenate([truth[0], c.h]))))
-            worst = max(float(np.max(np.abs(q[phi_rows, 0] - truth[0]))) / scale, *(relative(x[phi_rows, 0], y) for x, y in ((qdot, truth[1]), (qddot, truth[2]))))
+            place = float(np.max(np.abs(q[phi_rows, 0] - truth[0]))) / scale
+            first = self.terms(state_truth, c.hdot)
+            second = max(first, float(np.max(np.abs(truth[1]))), self.terms(state_truth, c.hddot))
+            worst = max(
+                place,
+                relative(qdot[phi_rows, 0], truth[1], first),
+                relative(qddot[phi_rows, 0], truth[2], second),
+            )
             self.result.add(name, "symbolic", worst if failed == 0 else float("inf"))
 
-    def points(self, c: Configuration, phi: Array, v: Array, a: Array) -> None:
-        if not self.group.points_of_interest:
+    def points(self, c: Configuration, solve: Callable[..., Any], v: Array, a: Array) -> None:
+        if not self.points_of:
             return
-        from .derive import evaluator
-        from .reference import ball_function, balls
-
         found = self.group.points(c.phi, c.h, c.par, v, c.hdot, a, c.hddot, c.t)
-        d = self.d
-        if not hasattr(self, "_points"):
-            names = [*d.phi.symbols, *d.h.symbols, *d.par.symbols, *d.phi.rate(1), *d.h.rate(1), *d.phi.rate(2), *d.h.rate(2), d.t]
-            self._points = {n: ball_function(names, [e for row in rows for e in row]) for n, rows in d.points}
-            self._evaluator = evaluator
         values = balls(np.concatenate([c.phi, c.h, c.par, v, c.hdot, a, c.hddot, [c.t]]))
-        for name, function in self._points.items():
-            exact = np.array([float(x) if not isinstance(x, int) else x for x in function(*values)]).reshape(3, -1)
-            self.result.add("points of interest", "symbolic", relative(found[name], exact))
+        differences = points_by_differences(self.independent, solve, c)
+        for name, function in self.points_of.items():
+            self.result.add(
+                "points of interest",
+                "symbolic",
+                relative(found[name], floats(function(*values)).reshape(3, -1)),
+            )
+            self.result.add("points of interest", "independent", relative(found[name], differences[name]))
 
 
-def verify_module(derivation: Derivation, group: GroupType, count: int, compile_done: Callable[[], None] = lambda: None,
-                  advance: Callable[[], None] = lambda: None) -> Verification:
-    """Return the errors of a compiled type over `count` random configurations; `compile_done` is called after the first."""
+def verify_module(
+    derivation: Derivation,
+    group: GroupType,
+    count: int,
+    compile_done: Callable[[], None] = lambda: None,
+    advance: Callable[[], None] = lambda: None,
+) -> Verification:
+    """Return the errors of a compiled type over random configurations; `compile_done` is called after the first."""
     result = Verification(group.name, count)
     check = _Check(derivation, group, result)
     configurations = check.sampler.draw(count)

@@ -1,1 +1,1 @@
-"""The emitted library: one module per group type, listed in manifest.json. Do not edit."""
+"""The emitted library: one module per group type, listed in manifest.json."""

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from rich.markup import escape
 from rich.table import Table
 
+from .group import GroupType
 from .library import load, names
+
+if TYPE_CHECKING:
+    from ..codegen.sampling import Configuration
 
 REPEATS = 7
 
@@ -26,31 +31,52 @@ def _best(action: Callable[[], Any], repeats: int = REPEATS) -> float:
     return min(times)
 
 
-def group_table(chosen: Sequence[str] | None, lanes: int) -> Table:
-    """Return position, velocity and acceleration of each type per lane: TD and 3OT, in nanoseconds and against a fill."""
-    from ..codegen.derive import derive
-    from ..codegen.sampling import Sampler
-    from .cli import _specification
+@dataclass(frozen=True)
+class Timing:
+    """Seconds of one sweep over all lanes: filling the output, TD and 3OT."""
 
-    table = Table(title=f"position + velocity + acceleration over {lanes} lanes, one thread (best of {REPEATS}); ratios to filling the output")
+    fill: float
+    td: float
+    tensor: float
+
+
+def time_group(group: GroupType, c: Configuration, lanes: int) -> Timing:
+    """Time the sweeps of a type at one configuration."""
+    m, r, s = group.module, len(group.dependent), len(group.independent)
+    state = np.zeros((3, r + s, lanes))
+    state[0, :s] = c.h[:, None]
+    state[0, s:] = c.phi[:, None]
+    output, time_of = np.zeros((3, r, lanes)), np.full(lanes, c.t)
+    known = (np.arange(s), c.par, np.ones(len(m.BRANCHES)))
+    place = (np.arange(s, s + r), 0, lanes, group.work)
+    td = _best(lambda: m.sweep(time_of, *state, *known, *state, *place))
+    tensor = _best(lambda: m.sweep_3ot(time_of, *state, *known, *state, *place))
+    return Timing(_best(lambda: output.fill(1.5)), td, tensor)
+
+
+def group_table(chosen: Sequence[str] | None, lanes: int) -> Table:
+    """Return position, velocity and acceleration of each type per lane: TD and 3OT, and as ratios."""
+    from ..codegen.derive import derive
+    from ..codegen.generate import find_specification
+    from ..codegen.sampling import Sampler
+
+    table = Table(
+        title=f"position + velocity + acceleration over {lanes} lanes, one thread, best of {REPEATS}; "
+        "'fill' writes arrays of the output's size"
+    )
     for column in ("type", "positions", "r", "s", "TD ns/lane", "TD / fill", "3OT ns/lane", "3OT / TD"):
         table.add_column(column, justify="left" if column in ("type", "positions") else "right")
     for name in chosen or names():
         group = load(name)
-        m, r, s = group.module, len(group.dependent), len(group.independent)
-        c = Sampler(derive(_specification(name)), seed=3).draw(1)[0]
-        state = np.zeros((3, r + s, lanes))
-        state[:, :s] = np.stack([c.h, np.zeros(s), np.zeros(s)])[:, :, None]
-        state[0, s:] = c.phi[:, None]
-        q, qdot, qddot = state
-        t, work = np.full(lanes, c.t), np.zeros(m.WORK)
-        output = np.zeros((3, r, lanes))
-
-        def run(function: Any) -> Callable[[], Any]:
-            rows = (np.arange(s), c.par, np.ones(len(m.BRANCHES)))
-            return lambda: function(t, q, qdot, qddot, *rows, q, qdot, qddot, np.arange(s, s + r), 0, lanes, work)
-
-        fill, td, tensor = _best(lambda: output.fill(1.5)), _best(run(m.sweep)), _best(run(m.sweep_3ot))
-        table.add_row(escape(name), "closed" if m.CLOSED_FORM else "Newton", str(r), str(s), f"{td / lanes * 1e9:.1f}", f"{td / fill:.1f}",
-                      f"{tensor / lanes * 1e9:.1f}", f"{tensor / td:.1f}")
+        timing = time_group(group, Sampler(derive(find_specification(name)), seed=3).draw(1)[0], lanes)
+        table.add_row(
+            escape(name),
+            "closed" if group.module.CLOSED_FORM else "Newton",
+            str(len(group.dependent)),
+            str(len(group.independent)),
+            f"{timing.td / lanes * 1e9:.1f}",
+            f"{timing.td / timing.fill:.1f}",
+            f"{timing.tensor / lanes * 1e9:.1f}",
+            f"{timing.tensor / timing.td:.1f}",
+        )
     return table

@@ -6,6 +6,7 @@ import argparse
 import json
 import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,6 @@ from rich.table import Table
 from .errors import AssurgentError, InputError, nearest
 
 if TYPE_CHECKING:
-    from ..codegen.spec import GroupSpec
     from ..codegen.verify import Verification
 
 out = Console()
@@ -29,25 +29,12 @@ class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> Any:
         if "invalid choice: " in message:
             given = message.split("invalid choice: ")[1].split("'")[1]
-            message = f"'{given}' is no command{nearest(given, COMMANDS)} The commands are {', '.join(COMMANDS)}."
+            message = f"'{given}' is no command{nearest(given, COMMANDS)} - the commands are {', '.join(COMMANDS)}"
         raise InputError(f"{message} ('{self.prog} --help' shows the usage)")
 
 
-def _specification(name: str) -> GroupSpec:
-    """Return the specification behind a type's name: shipped, or the user's own."""
-    from ..codegen.spec import read_spec
-    from .library import find_entry, names, package_folder
-    from .store import Store
-
-    entry = find_entry(name)
-    if entry is not None:
-        return read_spec(package_folder("codegen") / "groups" / entry.specification)
-    store = Store()
-    for module in store.modules():
-        found = store.current(module)
-        if found is not None and found.name == name:
-            return read_spec(found.specification)
-    raise InputError(f"there is no group type '{name}'{nearest(name, names())} - 'assurgent types' lists them, 'assurgent generate SPEC' makes one")
+def _report(line: str) -> None:
+    err.print(_literal(line), highlight=False, soft_wrap=True)
 
 
 def command_types(options: argparse.Namespace) -> int:
@@ -55,8 +42,13 @@ def command_types(options: argparse.Namespace) -> int:
 
     own = [n for n in names() if n not in {e.name for e in manifest()}]
     if options.json:
-        print(json.dumps([{"name": e.name, "aliases": e.aliases, "space": e.space, "title": e.title} for e in manifest()]
-                         + [{"name": n, "aliases": [], "space": load(n).space, "title": "your own"} for n in own], ensure_ascii=False))
+        print(
+            json.dumps(
+                [{"name": e.name, "aliases": e.aliases, "space": e.space, "title": e.title} for e in manifest()]
+                + [{"name": n, "aliases": [], "space": load(n).space, "title": "your own"} for n in own],
+                ensure_ascii=False,
+            )
+        )
         return 0
     table = Table(title="group types")
     for column in ("type", "also", "space", "what it is"):
@@ -80,10 +72,14 @@ def command_generate(options: argparse.Namespace) -> int:
     err.print(f"generating the group type of {_literal(str(path))}", highlight=False)
     made = generate(path, progress=progress)
     if made.verification is None:
-        out.print(f"{_literal(made.stored.name)} is in your library already: {made.stored.source}", soft_wrap=True, highlight=False)
+        out.print(
+            f"{_literal(made.stored.name)} is in your library already: {made.stored.source}",
+            soft_wrap=True,
+            highlight=False,
+        )
     else:
         out.print(f"{_literal(made.stored.name)} is ready: {made.stored.source}", soft_wrap=True, highlight=False)
-    out.print(f"use it: assurgent.load(\"{_literal(made.stored.name)}\")", highlight=False)
+    out.print(f'use it: assurgent.load("{_literal(made.stored.name)}")', highlight=False)
     return 0
 
 
@@ -91,22 +87,24 @@ def command_verify(options: argparse.Namespace) -> int:
     from rich.progress import Progress
 
     from ..codegen.derive import derive
+    from ..codegen.generate import find_specification
     from ..codegen.verify import verify_module
     from .library import load, names
 
     results = []
     chosen = options.types or names()
-    specs = [_specification(n) for n in chosen]
+    specs = [find_specification(n, _report) for n in chosen]
     with Progress(console=err, transient=True, disable=options.json or not err.is_terminal) as bar:
         for spec in specs:
             task = bar.add_task(_literal(spec.name), total=options.configurations)
-            group = load(spec.name, report=lambda line: err.print(_literal(line)))
-            result = verify_module(derive(spec), group, options.configurations, advance=lambda task=task: bar.advance(task))
+            group = load(spec.name, _report)
+            result = verify_module(derive(spec), group, options.configurations, advance=partial(bar.advance, task))
             results.append(result)
             bar.remove_task(task)
             if not options.json:
                 verdict = "[green]passed[/]" if result.passed else "[red]FAILED[/]"
-                err.print(f"{_literal(spec.name):<10s} {verdict}  {result.headline}, {result.seconds:.1f} s", highlight=False)
+                line = f"{_literal(spec.name):<10s} {verdict}  {result.headline}, {result.seconds:.1f} s"
+                err.print(line, highlight=False, soft_wrap=True)
     if options.json:
         print(json.dumps([_as_json(r) for r in results]))
     else:
@@ -116,12 +114,20 @@ def command_verify(options: argparse.Namespace) -> int:
 
 def _as_json(result: Verification) -> dict[str, Any]:
     errors = {q: {"symbolic": e.symbolic, "independent": e.independent} for q, e in result.errors.items()}
-    return {"type": result.name, "configurations": result.configurations, "seconds": result.seconds, "bound": result.bound,
-            "passed": result.passed, "errors": errors}
+    return {
+        "type": result.name,
+        "configurations": result.configurations,
+        "seconds": result.seconds,
+        "bound": result.bound,
+        "passed": result.passed,
+        "errors": errors,
+    }
 
 
 def _verification_table(results: Sequence[Verification]) -> None:
-    table = Table(title="largest relative error: compiled against symbolic (90 digits) | against differences of the solved motion")
+    table = Table(
+        title="largest relative error: compiled against symbolic (90 digits) | against differences of the solved motion"
+    )
     table.add_column("quantity")
     for r in results:
         table.add_column(_literal(r.name), justify="right", no_wrap=True)
@@ -137,7 +143,13 @@ def _verification_table(results: Sequence[Verification]) -> None:
         narrow.add_column(column, justify="right" if column not in ("type", "quantity") else "left", no_wrap=True)
     for r in results:
         for i, (q, e) in enumerate(r.errors.items()):
-            narrow.add_row(_literal(r.name) if i == 0 else "", q, _number(e.symbolic, r.bound), _number(e.independent, r.bound), f"{r.bound:.0e}")
+            narrow.add_row(
+                _literal(r.name) if i == 0 else "",
+                q,
+                _number(e.symbolic, r.bound),
+                _number(e.independent, r.bound),
+                f"{r.bound:.0e}",
+            )
         narrow.add_section()
     out.print(narrow)
 
@@ -155,21 +167,23 @@ def _number(value: float | None, bound: float) -> str:
 
 def command_show(options: argparse.Namespace) -> int:
     from ..codegen.derive import derive
+    from ..codegen.generate import find_specification
     from ..codegen.show import equations, positions, summary
 
-    spec = _specification(options.type)
+    spec = find_specification(options.type, _report)
     if options.source:
         from .library import load
 
         print(Path(str(load(spec.name).module.__file__)).read_text("utf-8"), end="")
         return 0
     derivation = derive(spec)
-    print(summary(spec))
+    note = "% " if options.latex else ""  # in LaTeX everything but the formulas is a comment
+    print(f"{note}{summary(spec)}")
     for c in spec.constraints:
-        print(f"    {c.name}: {c.text}")
+        print(f"{note}    {c.name}: {c.text}")
     for title, formula in equations(derivation, latex=options.latex):
-        print(f"\n{'% ' if options.latex else ''}{title}\n{formula}")
-    print(f"\n{'% ' if options.latex else ''}{positions(derivation)}")
+        print(f"\n{note}{title}\n{formula}")
+    print(f"\n{note}{positions(derivation)}")
     return 0
 
 
@@ -198,7 +212,13 @@ def _arguments() -> argparse.ArgumentParser:
     generate.add_argument("spec", metavar="SPEC", help="specification file (see docs/new-group.md)")
     verify = commands.add_parser("verify", help="check every quantity of the compiled types three ways")
     verify.add_argument("types", metavar="TYPE", nargs="*", help="types to check (default: all)")
-    verify.add_argument("-n", "--configurations", type=_positive, default=DEFAULT_CONFIGURATIONS, help="random configurations per type (default %(default)s)")
+    verify.add_argument(
+        "-n",
+        "--configurations",
+        type=_positive,
+        default=DEFAULT_CONFIGURATIONS,
+        help="random configurations per type (default %(default)s)",
+    )
     verify.add_argument("--json", action="store_true", help="as JSON")
     show = commands.add_parser("show", help="print the derived equations of a type, or its emitted source")
     show.add_argument("type", metavar="TYPE")
@@ -206,7 +226,9 @@ def _arguments() -> argparse.ArgumentParser:
     show.add_argument("--source", action="store_true", help="the emitted module")
     bench = commands.add_parser("bench", help="time the compiled sweeps of the types side by side")
     bench.add_argument("types", metavar="TYPE", nargs="*", help="types to time (default: all)")
-    bench.add_argument("--lanes", type=_positive, default=2400, help="lanes (time steps) of a sweep (default %(default)s)")
+    bench.add_argument(
+        "--lanes", type=_positive, default=2400, help="lanes (time steps) of a sweep (default %(default)s)"
+    )
     return parser
 
 
@@ -223,7 +245,11 @@ def _version() -> str:
 
 
 COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
-    "types": command_types, "generate": command_generate, "verify": command_verify, "show": command_show, "bench": command_bench,
+    "types": command_types,
+    "generate": command_generate,
+    "verify": command_verify,
+    "show": command_show,
+    "bench": command_bench,
 }
 
 

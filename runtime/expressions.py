@@ -7,7 +7,7 @@ Grammar (lowest binding first)::
     term       = unary (("*" | "/") unary)*
     unary      = ("-" | "+") unary | power
     power      = postfix (("^" | "**") unary)?          binds to the right; -2**2 is -4
-    postfix    = atom ("." ("x" | "y" | "z"))*
+    postfix    = atom ("." ("x" | "y" | "z"))?
     atom       = number | name | name "(" sum ("," sum)* ")" | "(" sum ")" | "|" sum "|" | "[" sum ("," sum)* "]"
 
 The tree knows nothing of vectors or meanings: `codegen/algebra.py` gives it values.
@@ -20,6 +20,7 @@ from dataclasses import dataclass
 
 MAX_LENGTH = 10_000
 MAX_DEPTH = 200
+MAX_DIGITS = 100  # characters of one number; more say nothing that a double could hold
 
 
 class FormulaError(ValueError):
@@ -102,7 +103,9 @@ class Equation:
 
 
 _TOKEN = re.compile(
-    r"\s*(?:(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)|(?P<name>[A-Za-z][A-Za-z0-9_]*)|(?P<op>\*\*|[-+*/^()|\[\],.=])|(?P<bad>\S))"
+    r"\s*(?:(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)|(?P<name>[A-Za-z][A-Za-z0-9_]*)|"
+    r"(?P<op>\*\*|[-+*/^()|\[\],.=])|(?P<bad>\S))",
+    re.ASCII,
 )
 
 
@@ -125,6 +128,17 @@ def _tokens(text: str) -> list[_Token]:
         found.append(_Token(kind, match.group(kind), column))
     found.append(_Token("end", "", len(text) + 1))
     return found
+
+
+def _in_range(token: _Token) -> None:
+    """Refuse a number that no double holds, before anything tries to make it exact."""
+    if len(token.text) > MAX_DIGITS:
+        message = f"a number has at most {MAX_DIGITS} characters, not {len(token.text)}"
+        raise FormulaError(message, token.column)
+    value = float(token.text)
+    mantissa = token.text.lower().partition("e")[0]
+    if value == float("inf") or (value == 0.0 and mantissa.strip("0.")):
+        raise FormulaError(f"{token.text} is beyond the range of numbers", token.column)
 
 
 class _Parser:
@@ -150,7 +164,8 @@ class _Parser:
         if self.take(text) is None:
             found = self.current.text or "the end"
             raise FormulaError(
-                f"'{opened.text}' opened in column {opened.column} needs '{text}', found '{found}'", self.current.column
+                f"'{opened.text}' opened in column {opened.column} needs '{text}', found '{found}'",
+                self.current.column,
             )
 
     def descend(self) -> None:
@@ -191,13 +206,16 @@ class _Parser:
 
     def postfix(self) -> Node:
         node = self.atom()
-        while token := self.take("."):
-            axis = self.current
-            if axis.kind != "name" or axis.text not in ("x", "y", "z"):
-                raise FormulaError("after '.' stands the component x, y or z", axis.column)
-            self.position += 1
-            node = Component(node, "xyz".index(axis.text), token.column)
-        return node
+        token = self.take(".")
+        if token is None:
+            return node
+        axis = self.current
+        if axis.kind != "name" or axis.text not in ("x", "y", "z"):
+            raise FormulaError("after '.' stands the component x, y or z", axis.column)
+        self.position += 1
+        if self.current.text == ".":
+            raise FormulaError("a component is a number and has no components", self.current.column)
+        return Component(node, "xyz".index(axis.text), token.column)
 
     def arguments(self, closing: str, opened: _Token) -> tuple[Node, ...]:
         found = [self.sum()]
@@ -209,8 +227,7 @@ class _Parser:
     def atom(self) -> Node:
         token = self.current
         if token.kind == "number":
-            if abs(int(token.text.lower().partition("e")[2] or 0)) > 308:
-                raise FormulaError(f"{token.text} is beyond the range of numbers", token.column)
+            _in_range(token)
             self.position += 1
             return Number(token.text, token.column)
         if token.kind == "name":
@@ -249,6 +266,7 @@ def parse_equation(text: str) -> Equation:
     parser = _Parser(text)
     left = parser.sum()
     if parser.take("=") is None:
+        parser.end()
         raise FormulaError("a constraint is an equation: left = right", parser.current.column)
     right = parser.sum()
     parser.end()

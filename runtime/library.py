@@ -11,11 +11,10 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
 
 from .errors import GenerationError, InputError, nearest
 from .group import GroupType
-from .store import Store, StoredType
+from .store import SPECIFICATION, Store, StoredType, module_name
 
 Report = Callable[[str], None]
 
@@ -47,10 +46,13 @@ def package_folder(name: str) -> Path:
 
 
 def fingerprint() -> str:
-    """Return the digest of everything that decides an emitted text besides the specification: generator and tools."""
+    """Return the digest of what decides an emitted text besides the specification: generator and tools."""
     state = hashlib.sha256()
-    sources = [*package_folder("codegen").glob("*.py"), *package_folder("templates").glob("*.jinja"),
-               *(package_folder("runtime") / n for n in ("expressions.py", "errors.py"))]
+    sources = [
+        *package_folder("codegen").glob("*.py"),
+        *package_folder("templates").glob("*.jinja"),
+        *(package_folder("runtime") / n for n in ("expressions.py", "errors.py")),
+    ]
     for path in sorted(sources):
         state.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
     for tool in ("sympy", "numba"):
@@ -74,7 +76,7 @@ def find_entry(name: str) -> Entry | None:
 def names() -> tuple[str, ...]:
     """Return the names of all types: the shipped ones, then the user's own."""
     store = Store()
-    own = [found.name for m in store.modules() if (found := store.current(m)) is not None]
+    own = [name for m in store.modules() if (name := store.name_of(m)) is not None]
     return tuple([e.name for e in manifest()] + [n for n in own if find_entry(n) is None])
 
 
@@ -91,28 +93,27 @@ def load(name: str, report: Report = _silent) -> GroupType:
     if entry is not None:
         return _load_shipped(entry, report)
     store = Store()
-    module = _own_module(store, name)
-    if module is None:
-        raise InputError(f"there is no group type '{name}'{nearest(name, names())} - 'assurgent types' lists them, 'assurgent generate SPEC' makes one")
+    module = module_name(name)
     found = store.current(module)
-    if found is None:
-        raise GenerationError(
-            f"the type '{name}' in {store.root / module} was altered or was not written by this program for this user, and its "
-            "specification cannot be trusted either - generate it again: assurgent generate SPEC"
+    if module not in store.modules() or (found is not None and found.name != name):
+        raise InputError(
+            f"there is no group type '{name}'{nearest(name, names())} - "
+            "'assurgent types' lists them, 'assurgent generate SPEC' makes one"
         )
-    if found.key != key_of(found.specification.read_text("utf-8")):
+    if found is None:
+        trusted = store.specification(module)
+        if trusted is None or trusted[0] != name:
+            raise GenerationError(
+                f"the type '{name}' in {store.root / module} was altered or was not written by this program "
+                "for this user, and its specification cannot be trusted either - "
+                "generate it again: assurgent generate SPEC"
+            )
+        report(f"{name}: {store.root / module} was altered, so it is refused; generating the type again")
+        found = regenerate(trusted[1], SPECIFICATION, store)
+    elif found.key != key_of(text := found.specification.read_text("utf-8")):
         report(f"{name}: written by another version of the generator; generating it again")
-        found = regenerate(found.specification, name, store)
+        found = regenerate(text, SPECIFICATION, store)
     return GroupType(found.load())
-
-
-def _own_module(store: Store, name: str) -> str | None:
-    """Return the module folder under which a user's type of that name lies (its record may be damaged)."""
-    import re
-
-    guess = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")
-    guess = f"g{guess}" if guess[:1].isdigit() else guess
-    return guess if guess in store.modules() else None
 
 
 def _load_shipped(entry: Entry, report: Report) -> GroupType:
@@ -123,25 +124,20 @@ def _load_shipped(entry: Entry, report: Report) -> GroupType:
         good = False
     if good:
         return GroupType(importlib.import_module(f"assurgent.generated.{entry.module}"))
-    report(f"{entry.name}: {path} is missing or was altered, so it is refused; generating the type again")
     specification = package_folder("codegen") / "groups" / entry.specification
-    text = specification.read_bytes() if specification.is_file() else b""
-    if hashlib.sha256(text).hexdigest() != entry.specification_sha256:
+    data = specification.read_bytes() if specification.is_file() else b""
+    if hashlib.sha256(data).hexdigest() != entry.specification_sha256:
         raise GenerationError(f"{specification}: is missing or was altered as well - install assurgent again")
-    store = Store()
-    found = store.find(entry.module, key_of(text.decode("utf-8"))) or regenerate(specification, entry.name, store)
-    return GroupType(found.load())
+    store, text = Store(), data.decode("utf-8")
+    found = store.find(entry.module, key_of(text))
+    remedy = "generating the type again" if found is None else "using the one generated again"
+    report(f"{entry.name}: {path} is missing or was altered, so it is refused; {remedy}")
+    return GroupType((found or regenerate(text, entry.specification, store)).load())
 
 
-def regenerate(specification: Path, name: str, store: Store) -> StoredType:
-    """Generate a type anew from its specification (imports the generator)."""
-    from ..codegen.generate import generate
+def regenerate(specification: str, origin: str, store: Store) -> StoredType:
+    """Generate a type anew from the text of its specification (imports the generator)."""
+    from ..codegen.generate import generate_type
+    from ..codegen.spec import parse_spec
 
-    return generate(specification, store=store).stored
-
-
-def load_details(name: str) -> dict[str, Any]:
-    """Return what is known of a type without compiling it: name, aliases, title, space, sizes."""
-    group = load(name)
-    entry = find_entry(name)
-    return {"name": group.name, "aliases": entry.aliases if entry else (), "title": entry.title if entry else "", "space": group.space}
+    return generate_type(parse_spec(specification, origin), store=store).stored

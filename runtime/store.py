@@ -1,11 +1,12 @@
 """The user's own library of emitted types: atomic, locked, signed.
 
-Layout: ``<root>/<module>/<key>/`` holds the module, its specification and a record; ``<root>/<module>/current`` names
-the key in use. A type is written into a staging folder beside its place and renamed as a whole, under a lock that the
-system releases when a process dies; so a kill at any moment leaves either the old state or the new one.
+Layout: ``<root>/<module>/<key>/`` holds the module, its specification and a record;
+``<root>/<module>/current`` names the key in use. A type is written into a staging folder beside its place and
+renamed as a whole, under a lock that the system releases when a process dies; so a kill at any moment leaves
+either the old state or the new one.
 
-A record carries the digests of the files and is signed with a key that only this user has: a module that this program
-did not write for this user, or that was altered since, is refused before it is imported.
+A record carries the digests of the files and is signed with a key that only this user has: a module that this
+program did not write for this user, or that was altered since, is refused before it is imported.
 """
 
 from __future__ import annotations
@@ -54,11 +55,15 @@ def _secret() -> bytes:
     """Return this user's signing key, made at first use; two processes that make it at once agree on one."""
     path = _secret_file()
     try:
-        return _read_secret(path)
-    except FileNotFoundError:
-        pass
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    handle, name = tempfile.mkstemp(dir=path.parent)  # mode 0600
+        with contextlib.suppress(FileNotFoundError):
+            return _read_secret(path)
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        handle, name = tempfile.mkstemp(dir=path.parent)  # mode 0600
+    except OSError as error:
+        raise InputError(
+            f"{path}: the signing key can be neither read nor made: {error.strerror} - "
+            "set ASSURGENT_DATA to a folder that you can write"
+        ) from error
     with os.fdopen(handle, "wb") as file:
         file.write(secrets.token_bytes(32))
         file.flush()
@@ -68,16 +73,15 @@ def _secret() -> bytes:
     except FileExistsError:
         pass
     except OSError:  # a file system without links
-        os.replace(name, path)
-    with contextlib.suppress(FileNotFoundError):
-        os.unlink(name)
+        Path(name).replace(path)
+    Path(name).unlink(missing_ok=True)
     return _read_secret(path)
 
 
 def _read_secret(path: Path) -> bytes:
     secret = path.read_bytes()
     if len(secret) != 32:
-        raise InputError(f"{path}: is not a signing key - remove it; the types in the cache are then generated anew")
+        raise InputError(f"{path}: is not a signing key - remove it, then generate your types anew")
     return secret
 
 
@@ -104,7 +108,12 @@ class StoredType:
 
     def load(self) -> ModuleType:
         """Import the module; its digest was checked when this object was made."""
-        return load_source(self.source, f"assurgent_types.{self.module}_{self.key}")
+        return load_source(self.source, import_name(self.module, self.key))
+
+
+def import_name(module: str, key: str) -> str:
+    """Return the name under which a type is imported; Numba keeps it in its cache and asks for it again."""
+    return f"assurgent_types.{module}_{key}"
 
 
 def load_source(path: Path, name: str) -> ModuleType:
@@ -112,7 +121,8 @@ def load_source(path: Path, name: str) -> ModuleType:
     if name in sys.modules:
         return sys.modules[name]
     spec = importlib.util.spec_from_file_location(name, path)
-    assert spec is not None and spec.loader is not None
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     try:
@@ -123,18 +133,25 @@ def load_source(path: Path, name: str) -> ModuleType:
     return module
 
 
+def module_name(name: str) -> str:
+    """Return the Python module of a type: lower case, only letters, digits and _, never a digit first."""
+    text = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")
+    return f"g{text}" if text[:1].isdigit() or not text else text
+
+
 class Store:
     """The user's types below one folder."""
 
     def __init__(self, root: Path | None = None) -> None:
         self.root = root or default_root()
 
-    # ---- reading ------------------------------------------------------------------------------------------------
+    # ---- reading -------------------------------------------------------------------------------------------
     def modules(self) -> list[str]:
         """Return the module names that have a current type."""
         if not self.root.is_dir():
             return []
-        return sorted(p.name for p in self.root.iterdir() if (p / CURRENT).is_file() and _MODULE.fullmatch(p.name))
+        folders = [p for p in self.root.iterdir() if _MODULE.fullmatch(p.name)]
+        return sorted(p.name for p in folders if (p / CURRENT).is_file())
 
     def current(self, module: str) -> StoredType | None:
         """Return the type in use under a module name, or None where there is none or it is refused."""
@@ -146,24 +163,49 @@ class Store:
 
     def find(self, module: str, key: str) -> StoredType | None:
         """Return the type with that key if every file is what its signed record says, else None."""
+        return self._find(module, key, (f"{module}.py", SPECIFICATION))
+
+    def _find(self, module: str, key: str, names: tuple[str, ...]) -> StoredType | None:
+        """Return the type if its record is signed and the named files are what it says, else None."""
         if not (_MODULE.fullmatch(module) and _KEY.fullmatch(key)):
             return None
         folder = self.root / module / key
         try:
             record = json.loads((folder / RECORD).read_text("utf-8"))
             signature = record.pop("signature")
-            expected = {f"{module}.py", SPECIFICATION}
             good = (
                 hmac.compare_digest(signature, _sign(record))
                 and record["module"] == module
                 and record["key"] == key
-                and set(record["files"]) == expected
-                and all(_digest((folder / n).read_bytes()) == d for n, d in record["files"].items())
+                and set(record["files"]) == {f"{module}.py", SPECIFICATION}
+                and all(_digest((folder / n).read_bytes()) == record["files"][n] for n in names)
             )
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             return None
         self._is_private()
         return StoredType(record["name"], module, key, folder) if good else None
+
+    def name_of(self, module: str) -> str | None:
+        """Return the name of the type in use, whatever its module is, or None where its record is not ours."""
+        try:
+            key = (self.root / module / CURRENT).read_text("ascii").strip()
+        except (OSError, UnicodeDecodeError):
+            return None
+        found = self._find(module, key, ())
+        return None if found is None else found.name
+
+    def specification(self, module: str) -> tuple[str, str] | None:
+        """Return name and specification of the type in use if these can be trusted, whatever its module is.
+
+        Waits for the lock, so that a type that another process is just writing is seen whole.
+        """
+        with self.lock(module):
+            try:
+                key = (self.root / module / CURRENT).read_text("ascii").strip()
+            except (OSError, UnicodeDecodeError):
+                return None
+            found = self._find(module, key, (SPECIFICATION,))
+            return None if found is None else (found.name, found.specification.read_text("utf-8"))
 
     def _is_private(self) -> None:
         """Refuse a folder into which others can write: compiled code lies there too."""
@@ -172,18 +214,20 @@ class Store:
         status = self.root.stat()
         if status.st_uid != os.getuid() or status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
             raise InputError(
-                f"{self.root}: belongs to somebody else or can be written by others, so what lies there cannot be trusted - "
-                "run 'chmod go-w' on it, or set ASSURGENT_CACHE to a folder of your own"
+                f"{self.root}: belongs to somebody else or can be written by others, so what lies there "
+                "cannot be trusted - run 'chmod go-w' on it, or set ASSURGENT_CACHE to a folder of your own"
             )
 
-    # ---- writing ------------------------------------------------------------------------------------------------
+    # ---- writing -------------------------------------------------------------------------------------------
     @contextlib.contextmanager
     def lock(self, module: str) -> Iterator[None]:
         """Hold the lock of one type; another process waits here until the type is ready."""
         try:
             self.root.mkdir(parents=True, exist_ok=True, mode=0o700)
         except OSError as error:
-            raise GenerationError(f"{self.root}: cannot be made: {error.strerror} - set ASSURGENT_CACHE to a folder that you can write") from error
+            raise GenerationError(
+                f"{self.root}: cannot be made: {error.strerror} - set ASSURGENT_CACHE to a folder that you can write"
+            ) from error
         self._is_private()
         with filelock.FileLock(self.root / f".{module}.lock"):
             self._sweep(module)
@@ -192,6 +236,13 @@ class Store:
     def _sweep(self, module: str) -> None:
         """Remove what killed processes left behind; only the holder of the lock writes here."""
         for left in (self.root / module).glob(".staging-*"):
+            if not left.is_dir():
+                left.unlink(missing_ok=True)
+                continue
+            for refused in left.glob("refused-*"):
+                place = self.root / module / refused.name.removeprefix("refused-")
+                if not place.exists():  # killed before the new one came: the specification still counts
+                    refused.replace(place)
             shutil.rmtree(left, ignore_errors=True)
 
     def stage(self, module: str, text: str, specification: str) -> Path:
@@ -209,19 +260,30 @@ class Store:
         _write(staging / RECORD, json.dumps({**record, "signature": _sign(record)}, indent=1) + "\n")
         _sync(staging)
         place = self.root / module / key
+        refused: Path | None = None
         if place.exists():  # refused before: altered or incomplete
-            refused = Path(tempfile.mkdtemp(prefix=".staging-refused-", dir=self.root / module))
-            os.replace(place, refused / "old")
+            refused = Path(tempfile.mkdtemp(prefix=".staging-", dir=self.root / module))
+            place.replace(refused / f"refused-{key}")
+        staging.replace(place)
+        self.select(module, key)
+        if refused is not None:
             shutil.rmtree(refused, ignore_errors=True)
-        os.replace(staging, place)
-        pointer = staging.with_name(f"{staging.name}.current")
-        _write(pointer, key + "\n")
-        os.replace(pointer, self.root / module / CURRENT)
-        _sync(self.root / module)
         found = self.find(module, key)
         if found is None:
             raise GenerationError(f"{place}: was altered while it was written - generate the type again")
         return found
+
+    def select(self, module: str, key: str) -> None:
+        """Make the stored type with that key the one in use, atomically; the caller holds the lock."""
+        current = self.root / module / CURRENT
+        with contextlib.suppress(OSError, UnicodeDecodeError):
+            if current.read_text("ascii").strip() == key:
+                return
+        handle, name = tempfile.mkstemp(prefix=".staging-", dir=self.root / module)
+        os.close(handle)
+        _write(Path(name), key + "\n")
+        Path(name).replace(current)
+        _sync(self.root / module)
 
 
 def _sign(record: dict[str, object]) -> str:
@@ -230,7 +292,7 @@ def _sign(record: dict[str, object]) -> str:
 
 
 def _write(path: Path, text: str) -> None:
-    with open(path, "w", encoding="utf-8", newline="\n") as file:
+    with path.open("w", encoding="utf-8", newline="\n") as file:
         file.write(text)
         file.flush()
         os.fsync(file.fileno())

@@ -1,8 +1,8 @@
 """Assurgent: the structural groups of a mechanism as derived, compiled and verified solvers.
 
-    >>> import assurgent
-    >>> dyad = assurgent.load("RRR")
-    >>> dyad.position({"A": (0, 0), "B": (6, 0)}, {"L_AC": 5, "L_BC": 5.5}, branch=-1)
+>>> import assurgent
+>>> dyad = assurgent.load("RRR")
+>>> dyad.position({"A": (0, 0), "B": (6, 0)}, {"L_AC": 5, "L_BC": 5.5}, branch=-1)
 """
 
 from __future__ import annotations
@@ -10,7 +10,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
-__all__ = ["AssemblyError", "AssurgentError", "GenerationError", "GroupType", "InputError", "generate", "load", "types"]
+__all__ = [
+    "AssemblyError",
+    "AssurgentError",
+    "GenerationError",
+    "GroupType",
+    "InputError",
+    "generate",
+    "load",
+    "types",
+]
 
 if TYPE_CHECKING:
     from assurgent.codegen.generate import generate

@@ -1,0 +1,35 @@
+"""The specification on docs/new-group.md compiles, and the page stays a page."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from assurgent.codegen.algebra import ELEMENTARY, VECTOR_FUNCTIONS
+from assurgent.codegen.generate import compile_spec
+from assurgent.codegen.spec import PARAMETER_KINDS, TABLES, parse_spec
+from assurgent.runtime.library import find_entry
+
+PAGE = (Path(__file__).parents[2] / "docs" / "new-group.md").read_text("utf-8")
+ONE_SCREEN = 60
+
+
+def test_the_specification_compiles() -> None:
+    (text,) = re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)
+    spec = parse_spec(text, "docs/new-group.md")
+    compiled = compile_spec(spec, "my.toml")
+    assert find_entry(spec.name) is None  # a new type, not one of the library
+    compile(compiled.module.text, "module", "exec")
+    for command in ("generate my.toml", f"verify {spec.name}", f"show {spec.name}"):
+        assert f"assurgent {command}" in PAGE
+
+
+def test_the_page_fits_on_one_screen() -> None:
+    assert len(PAGE.splitlines()) <= ONE_SCREEN
+
+
+@pytest.mark.parametrize("word", [*TABLES, *PARAMETER_KINDS, *ELEMENTARY, *(f for f in VECTOR_FUNCTIONS if f != "norm")])
+def test_the_page_names_every_table_kind_and_function(word: str) -> None:
+    assert re.search(rf"\b{word}\b", PAGE)
