@@ -6,6 +6,7 @@ reduce to + - * / of scalars, so one evaluator serves the derivation and the ind
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -35,6 +36,7 @@ class Field:
     number: Callable[[Fraction], Scalar]
     functions: Mapping[str, Callable[[Scalar], Scalar]]
     pi: Scalar
+    power: Callable[[Scalar, int], Scalar] = operator.pow
 
 
 def _is_vector(value: Value) -> bool:
@@ -138,11 +140,11 @@ class Evaluator:
             raise ex.FormulaError(f"the exponent {n} is beyond 8", column)
         if isinstance(base, ex.Call) and base.function == "norm" and n == 2:  # |v|^2 without a root
             value = self._arguments(base, 1)[0]
-            return _dot(value, value) if _is_vector(value) else value**2
+            return _dot(value, value) if _is_vector(value) else self.field.power(value, 2)
         value = self(base)
         if _is_vector(value):
             raise ex.FormulaError("a vector has no power; its squared length is |v|^2", column)
-        return value**n
+        return self.field.power(value, n)
 
     def _arguments(self, call: ex.Call, *counts: int) -> list[Value]:
         if len(call.arguments) not in counts:
@@ -171,7 +173,7 @@ class Evaluator:
                 return _cross(u, v)
             case "norm":
                 (v,) = self._arguments(call, 1)
-                return self.field.functions["sqrt"](_dot(v, v) if _is_vector(v) else v**2)
+                return self.field.functions["sqrt"](_dot(v, v) if _is_vector(v) else self.field.power(v, 2))
             case "perp":
                 self._plane_only(call)
                 (v,) = self._vectors(call, 1)

@@ -20,7 +20,7 @@ from pathlib import Path
 from ..runtime.errors import AssurgentError
 from ..runtime.library import package_folder
 from .generate import compile_spec
-from .spec import read_spec
+from .reader import read_spec
 
 HASH_SEEDS = ("0", "1", "4711")
 TOOLS = ("sympy", "numba", "numpy", "jinja2")

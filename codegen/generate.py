@@ -18,8 +18,9 @@ from .closedform import ClosedForm, find_closed_form
 from .derive import Derivation, derive
 from .emit import EmittedModule, emit
 from .kernels import build_kernels
+from .reader import read_spec
 from .sampling import check_rank
-from .spec import GroupSpec, read_spec
+from .spec import GroupSpec
 from .verify import Verification, verify_module
 
 Progress = Callable[[str, float, str], None]  # stage, seconds it took, what came out of it

@@ -39,8 +39,16 @@ def ball(value: float | Fraction | int) -> Any:
     return arb(value)
 
 
+def power(value: Any, exponent: int) -> Any:
+    """A whole power by multiplication: `ball ** n` is not a number where the ball contains zero."""
+    result = arb(1)
+    for _ in range(abs(exponent)):
+        result = result * value
+    return result if exponent >= 0 else 1 / result
+
+
 flint.ctx.dps = DIGITS  # of the whole process: nothing else here uses balls
-BALLS = Field(number=ball, functions=_FUNCTIONS, pi=arb.pi())
+BALLS = Field(number=ball, functions=_FUNCTIONS, pi=arb.pi(), power=power)
 
 
 def balls(values: Sequence[float] | Array) -> Balls:
@@ -58,13 +66,18 @@ class _Printer(LambdaPrinter):
     def _print_Rational(self, expr: sp.Rational) -> str:
         return f"ball({expr.p})/{expr.q}"
 
+    def _print_Pow(self, expr: sp.Pow, **settings: Any) -> str:
+        if expr.exp.is_Integer:
+            return f"power({self._print(expr.base)}, {expr.exp})"
+        return str(super()._print_Pow(expr, **settings))
+
     def _print_Pi(self, expr: sp.Expr) -> str:
         return "pi()"
 
 
 def ball_function(names: Sequence[sp.Symbol], rows: Sequence[sp.Expr]) -> Callable[..., Balls]:
     """Return SymPy expressions as a function of balls."""
-    modules = {**_FUNCTIONS, "ball": ball, "pi": arb.pi}
+    modules = {**_FUNCTIONS, "ball": ball, "pi": arb.pi, "power": power}
     printer = _Printer({"fully_qualified_modules": False, "inline": True, "allow_unknown_functions": True})
     return sp.lambdify(names, list(rows), modules=[modules], printer=printer, cse=True)  # type: ignore[no-any-return]
 

@@ -210,8 +210,8 @@ def _explain(jacobian: Array, labels: tuple[str, ...], d: Derivation) -> str:
     if bound:
         text += f" Say the same thing more than once: {', '.join(bound)}."
     return text + (
-        " This is what happens to a PPP chain: "
-        "three prismatic joints fix the orientation of its bodies twice and leave one slide "
-        "free, so it is no dyad although the count of its joints is right. Replace one prismatic joint by a revolute, "
-        "or drive the free slide (move its coordinate to [independent])."
+        " Replace what is said twice by what is still missing. The classical case is a PPP chain: three prismatic "
+        "joints fix the orientation of its bodies twice and leave one slide free, so it is no dyad although the "
+        "count of its joints is right; replace one prismatic joint by a revolute, or drive the free slide (move its "
+        "coordinate to [independent])."
     )

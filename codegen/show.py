@@ -32,7 +32,7 @@ def equations(derivation: Derivation, *, latex: bool) -> list[tuple[str, str]]:
     if d.K is not None:
         chi = d.Phi_phi.det()
         found.append((f"{K} = 1/{chi_name} times the matrix below (Eq. 25a)", show((d.K * chi).applyfunc(sp.factor))))
-        found.append((f"{chi_name} = det {Phi_phi} (Eq. 20b)", show(sp.Matrix([[sp.factor_terms(sp.expand(chi))]]))))
+        found.append((f"{chi_name} = det {Phi_phi}", show(sp.Matrix([[sp.factor_terms(sp.expand(chi))]]))))
     found.append(("velocity terms of the acceleration (Eq. 31)", show(sp.Matrix(d.gamma))))
     return found
 

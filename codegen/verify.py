@@ -296,11 +296,12 @@ def verify_module(
     derivation: Derivation,
     group: GroupType,
     count: int,
+    bound: float = BOUND,
     compile_done: Callable[[], None] = lambda: None,
     advance: Callable[[], None] = lambda: None,
 ) -> Verification:
     """Return the errors of a compiled type over random configurations; `compile_done` is called after the first."""
-    result = Verification(group.name, count)
+    result = Verification(group.name, count, bound=bound)
     check = _Check(derivation, group, result)
     configurations = check.sampler.draw(count)
     begin = time.perf_counter()

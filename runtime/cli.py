@@ -98,7 +98,8 @@ def command_verify(options: argparse.Namespace) -> int:
         for spec in specs:
             task = bar.add_task(_literal(spec.name), total=options.configurations)
             group = load(spec.name, _report)
-            result = verify_module(derive(spec), group, options.configurations, advance=partial(bar.advance, task))
+            advance = partial(bar.advance, task)
+            result = verify_module(derive(spec), group, options.configurations, options.bound, advance=advance)
             results.append(result)
             bar.remove_task(task)
             if not options.json:
@@ -220,6 +221,9 @@ def _arguments() -> argparse.ArgumentParser:
         help="random configurations per type (default %(default)s)",
     )
     verify.add_argument("--json", action="store_true", help="as JSON")
+    verify.add_argument(
+        "--bound", type=_bound, default=1e-12, help="largest relative error that passes (default %(default)s)"
+    )
     show = commands.add_parser("show", help="print the derived equations of a type, or its emitted source")
     show.add_argument("type", metavar="TYPE")
     show.add_argument("--latex", action="store_true", help="equations as LaTeX")
@@ -236,6 +240,16 @@ def _positive(text: str) -> int:
     if not text.isdigit() or not 0 < int(text) <= 1_000_000:
         raise argparse.ArgumentTypeError(f"'{text}' is not a whole number from 1 to 1000000")
     return int(text)
+
+
+def _bound(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 < value < 1:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a positive number below 1")
+    return value
 
 
 def _version() -> str:

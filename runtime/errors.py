@@ -39,7 +39,8 @@ class InternalError(AssurgentError):
 def nearest(name: str, known: Iterable[str]) -> str:
     """Return ` - did you mean 'x'?` for the known name that is most like `name`, or an empty string."""
     candidates = sorted(known)
-    found = difflib.get_close_matches(name, candidates, n=1, cutoff=0.5)
+    found = [c for c in candidates if sorted(c) == sorted(name)]  # letters in another order: L_EB for L_BE
+    found = found or difflib.get_close_matches(name, candidates, n=1, cutoff=0.5)
     if not found:
         lowered = {c.lower(): c for c in candidates}
         found = [lowered[name.lower()]] if name.lower() in lowered else []

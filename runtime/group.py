@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .errors import AssemblyError, InputError, nearest
-from .status import MESSAGES, OK
+from .status import MESSAGES, OK, SINGULAR
 
 Array = NDArray[np.float64]
 # A sweep reads and writes one row of the state per coordinate. LLVM vectorises its loop if the rows do not overlap and
@@ -297,6 +297,9 @@ class GroupType:
                 f"{failed} of {n} steps failed - "
                 "shorten the motion of what it hangs on, or change a length"
             )
+        if not np.isfinite(out).all():
+            first = int(np.argmax(~np.isfinite(out).all(axis=(0, 1))))
+            raise AssemblyError(f"group {self.name}: t = {t[first]:g} s (step {first}): {MESSAGES[SINGULAR]}")
         return Motion(t, out[0], out[1], out[2], int(iterations))
 
     def points(

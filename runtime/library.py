@@ -138,6 +138,6 @@ def _load_shipped(entry: Entry, report: Report) -> GroupType:
 def regenerate(specification: str, origin: str, store: Store) -> StoredType:
     """Generate a type anew from the text of its specification (imports the generator)."""
     from ..codegen.generate import generate_type
-    from ..codegen.spec import parse_spec
+    from ..codegen.reader import parse_spec
 
     return generate_type(parse_spec(specification, origin), store=store).stored

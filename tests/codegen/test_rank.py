@@ -6,8 +6,8 @@ import pytest
 
 from assurgent.codegen.closedform import find_closed_form
 from assurgent.codegen.derive import derive
+from assurgent.codegen.reader import parse_spec, read_spec
 from assurgent.codegen.sampling import check_rank
-from assurgent.codegen.spec import parse_spec, read_spec
 from assurgent.runtime.errors import InputError
 from assurgent.runtime.library import package_folder
 

@@ -15,8 +15,14 @@ MIN_WIDTH = 800
 
 
 def test_the_demo(tmp_path: Path) -> None:
-    done = subprocess.run([sys.executable, str(SCRIPT)], cwd=tmp_path, capture_output=True, encoding="utf-8",
-                          env={**os.environ, "PYTHONIOENCODING": "utf-8"}, check=False)
+    done = subprocess.run(
+        [sys.executable, str(SCRIPT)],
+        cwd=tmp_path,
+        capture_output=True,
+        encoding="utf-8",
+        env={**os.environ, "PYTHONIOENCODING": "utf-8"},
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     picture = tmp_path / "out" / "dyad.png"
     assert f"picture: {Path('out', 'dyad.png')}" in done.stdout

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from assurgent.codegen.derive import derive
 from assurgent.codegen.sampling import Configuration, Sampler
-from assurgent.codegen.spec import read_spec
+from assurgent.codegen.reader import read_spec
 from assurgent.codegen.verify import verify_module
 from assurgent.runtime.errors import AssemblyError
 from assurgent.runtime.group import GroupType
@@ -127,6 +127,9 @@ def test_a_dead_point_is_reached_exactly_and_its_rates_are_refused() -> None:
         assert rrr.conditioning(C, h, par) < 1e-6
     with pytest.raises(AssemblyError, match="dead point"):
         rrr.velocity([5, 0], {"A": (0, 0), "B": (10.5, 0)}, {"L_AC": 5, "L_BC": 5.5}, [0, 1, 0, 0])
+    with pytest.raises(AssemblyError, match="dead point"):
+        still = np.zeros((4, 3))
+        rrr.motion([0, 1, 2], {"A": (0, 0), "B": (5, 0)}, still, still, {"L_AC": 2, "L_BC": 3})
 
 
 @pytest.mark.parametrize("shift", [0.0, 1e3, 1e6])

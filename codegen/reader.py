@@ -1,0 +1,401 @@
+"""TOML text -> GroupSpec, validated: every mistake named with file, line, symbol and remedy. Nothing is executed."""
+
+from __future__ import annotations
+
+import keyword
+import re
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NoReturn
+
+from ..runtime import expressions as ex
+from ..runtime.errors import InputError, nearest
+from .algebra import ELEMENTARY, VECTOR_FUNCTIONS, Evaluator, Field, UnknownName
+from .spec import COORDINATE_KINDS, PARAMETER_KINDS, Constraint, Coordinate, Formula, GroupSpec, component_names
+
+TABLES = (
+    "dependent",
+    "independent",
+    "parameters",
+    "let",
+    "constraints",
+    "admissible",
+    "closed_form",
+    "points",
+)
+TEXTS = ("name", "title", "source", "space", "singular")
+# Names that the emitted code uses itself; a coordinate of that name would be shadowed there.
+RESERVED = (
+    frozenset(
+        {
+            "t",
+            "pi",
+            "e",
+            "phi",
+            "h",
+            "par",
+            "branch",
+            "work",
+            "out",
+            "math",
+            "np",
+            "njit",
+            "abs",
+            "OK",
+            "factors",
+            "rhs",
+            "weights",
+        }
+    )
+    | frozenset(
+        {
+            "Phi",
+            "Phi_phi",
+            "Phi_h",
+            "phidot",
+            "phiddot",
+            "hdot",
+            "hddot",
+            "hdddot",
+            "u_phi",
+            "u_h",
+            "v_phi",
+            "v_h",
+        }
+    )
+    | frozenset({"dh", "dpar", "dphi", "dhdot", "dphidot", "dhddot"})
+    | frozenset(ELEMENTARY)
+    | frozenset(VECTOR_FUNCTIONS)
+)
+MAX_BYTES = 1_000_000
+MAX_DEGREE = 1_000
+
+
+def read_spec(path: Path) -> GroupSpec:
+    """Read and validate one specification file."""
+    try:
+        if path.stat().st_size > MAX_BYTES:
+            raise InputError(f"{path}: a specification has at most {MAX_BYTES} bytes")
+        text = path.read_text("utf-8")
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: is not UTF-8 text (byte {error.start})") from error
+    return parse_spec(text, str(path))
+
+
+def parse_spec(text: str, origin: str) -> GroupSpec:
+    """Return the validated specification; every error names the file, the line, the symbol and the remedy."""
+    try:
+        data = tomllib.loads(text)
+    except (ValueError, RecursionError) as error:  # also thousands of digits, or as many nested brackets
+        raise InputError(f"{origin}:{_toml_line(error)}: not valid TOML: {error}") from error
+    return _Reader(text, origin, data).spec()
+
+
+def _excerpt(formula: str) -> str:
+    return formula if len(formula) <= 120 else formula[:117] + "..."
+
+
+def _toml_line(error: Exception) -> int:
+    found = re.search(r"at line (\d+)", str(error))
+    return int(found[1]) if found else 1
+
+
+class _Shape:
+    """A number of which only its being a number counts: finds errors of names and shapes without any algebra.
+
+    It keeps its degree, too: ((9^8)^8)^8 ... is short, and too long to write out.
+    """
+
+    def __init__(self, degree: int = 1) -> None:
+        self.degree = degree
+
+    def _sum(self, other: object) -> _Shape:
+        return _Shape(max(self.degree, other.degree)) if isinstance(other, _Shape) else self
+
+    def _product(self, other: object) -> _Shape:
+        return _Shape(self.degree + (other.degree if isinstance(other, _Shape) else 0))
+
+    def __pow__(self, exponent: int) -> _Shape:
+        return _Shape(self.degree * max(1, abs(exponent)))
+
+    def __neg__(self) -> _Shape:
+        return self
+
+    __add__ = __radd__ = __sub__ = __rsub__ = _sum
+    __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _product
+
+
+_SHAPE = _Shape()
+_SHAPES = Field(number=lambda _: _SHAPE, functions={f: lambda _: _SHAPE for f in ELEMENTARY}, pi=_SHAPE)
+
+
+class _Reader:
+    """One specification being read; every method leaves by `fail` when something is wrong."""
+
+    def __init__(self, text: str, origin: str, data: dict[str, Any]) -> None:
+        self.lines = text.splitlines()
+        self.text = text
+        self.origin = origin
+        self.data = data
+        self.dimension = 2
+
+    def line(self, table: str | None, key: str | None = None) -> int:
+        """Return the line (from 1) of a key in a table; of the table's head; or 1."""
+        current: str | None = None
+        head = 1
+        for number, line in enumerate(self.lines, 1):
+            stripped = line.strip()
+            if stripped.startswith("["):
+                current = stripped.partition("#")[0].strip("[] \t")
+                if current == table:
+                    head = number
+            elif current == table and key and re.match(rf"[\"']?{re.escape(key)}[\"']?\s*=", stripped):
+                return number
+        return head
+
+    def fail(self, table: str | None, key: str | None, message: str) -> NoReturn:
+        where = f"[{table}] {key}: " if table and key else f"[{table}] " if table else f"{key}: " if key else ""
+        raise InputError(f"{self.origin}:{self.line(table, key)}: {where}{message}")
+
+    def spec(self) -> GroupSpec:
+        self.known_keys()
+        texts = {key: self.string(key) for key in TEXTS}
+        if texts["space"] not in ("planar", "spatial"):
+            self.fail(None, "space", f'\'{texts["space"]}\' - write "planar" or "spatial"')
+        if not re.fullmatch(r"[A-Za-z0-9][-A-Za-z0-9_\[\]()+]{0,59}", texts["name"]):
+            self.fail(
+                None,
+                "name",
+                f"'{texts['name']}' - a type's name has letters, digits, - _ [ ] ( ) + and at most 60 characters",
+            )
+        self.dimension = 2 if texts["space"] == "planar" else 3
+        spec = GroupSpec(
+            **texts,
+            aliases=self.aliases(),
+            dependent=self.coordinates("dependent", COORDINATE_KINDS),
+            independent=self.coordinates("independent", COORDINATE_KINDS),
+            parameters=self.coordinates("parameters", PARAMETER_KINDS),
+            definitions=self.formulas("let"),
+            constraints=self.equations("constraints"),
+            admissible=self.equations("admissible"),
+            branches=self.branches(),
+            closed_form=self.formulas("closed_form", skip="branches"),
+            points=self.formulas("points"),
+            text=self.text,
+            origin=self.origin,
+        )
+        self.names_are_free(spec)
+        self.formulas_have_shape(spec)
+        self.counts(spec)
+        return spec
+
+    def known_keys(self) -> None:
+        if self.data.get("format") != 1:
+            self.fail(None, "format", f"{self.data.get('format')!r} - a group specification begins with format = 1")
+        allowed = ["format", "aliases", *TEXTS, *TABLES]
+        for key, value in self.data.items():
+            if key not in allowed:
+                self.fail(
+                    key if isinstance(value, dict) else None,
+                    None if isinstance(value, dict) else key,
+                    f"'{key}' is not known here{nearest(key, allowed)}",
+                )
+            if key in TABLES and not isinstance(value, dict):
+                self.fail(None, key, f"is a table: [{key}]")
+
+    def string(self, key: str) -> str:
+        value = self.data.get(key, "" if key in ("source", "singular", "title") else None)
+        if not isinstance(value, str):
+            self.fail(None, key, f'is missing or not text - write {key} = "..."')
+        return value
+
+    def aliases(self) -> tuple[str, ...]:
+        value = self.data.get("aliases", [])
+        if not isinstance(value, list) or not all(isinstance(a, str) for a in value):
+            self.fail(None, "aliases", 'is a list of names: aliases = ["3R"]')
+        return tuple(value)
+
+    def coordinates(self, table: str, kinds: dict[str, str]) -> tuple[Coordinate, ...]:
+        found = []
+        for name, value in self.data.get(table, {}).items():
+            kind = value if isinstance(value, str) else ""
+            driven = kind.startswith("driven ")
+            kind = kind.removeprefix("driven ")
+            if kind not in kinds or (driven and table != "independent"):
+                hint = nearest(kind, kinds) if kind else ""
+                self.fail(
+                    table,
+                    name,
+                    f"{value!r}{hint} - the kinds are {', '.join(kinds)}"
+                    + (', with "driven" before it for the value of a driver' if table == "independent" else ""),
+                )
+            found.append(Coordinate(name, kind, component_names(name, kind, self.dimension), driven))
+        return tuple(found)
+
+    def texts(self, table: str, skip: str = "") -> list[tuple[str, str]]:
+        found = []
+        for name, value in self.data.get(table, {}).items():
+            if name == skip:
+                continue
+            if not isinstance(value, str):
+                self.fail(table, name, 'is a formula in quotes, such as "|C - B|^2 = L^2"')
+            found.append((name, value))
+        return found
+
+    def formulas(self, table: str, skip: str = "") -> tuple[Formula, ...]:
+        found = []
+        for name, text in self.texts(table, skip):
+            try:
+                found.append(Formula(name, text, ex.parse(text), self.line(table, name)))
+            except ex.FormulaError as error:
+                self.fail(table, name, f'column {error.column} of "{_excerpt(text)}": {error}')
+        return tuple(found)
+
+    def equations(self, table: str) -> tuple[Constraint, ...]:
+        found = []
+        for name, text in self.texts(table):
+            try:
+                found.append(Constraint(name, text, ex.parse_equation(text), self.line(table, name)))
+            except ex.FormulaError as error:
+                self.fail(table, name, f'column {error.column} of "{_excerpt(text)}": {error}')
+        return tuple(found)
+
+    def branches(self) -> tuple[str, ...]:
+        value = self.data.get("closed_form", {}).get("branches", [])
+        if not isinstance(value, list) or not all(isinstance(b, str) for b in value):
+            self.fail("closed_form", "branches", 'is a list of names of signs: branches = ["sigma"]')
+        return tuple(value)
+
+    def names_are_free(self, spec: GroupSpec) -> None:
+        seen: dict[str, str] = {}
+        tables = [
+            ("dependent", spec.dependent),
+            ("independent", spec.independent),
+            ("parameters", spec.parameters),
+        ]
+        entries = [(t, c.name, s) for t, cs in tables for c in cs for s in dict.fromkeys((c.name, *c.symbols))]
+        entries += [("let", f.name, f.name) for f in spec.definitions]
+        entries += [("closed_form", "branches", b) for b in spec.branches]
+        for table, items in (
+            ("constraints", spec.constraints),
+            ("admissible", spec.admissible),
+            ("points", spec.points),
+        ):
+            for item in items:
+                if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]{0,59}", item.name):
+                    self.fail(
+                        table,
+                        item.name,
+                        f"{item.name!r} - a name has letters, digits and _, and begins with a letter",
+                    )
+        for table, key, symbol in entries:
+            if (
+                not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", symbol)
+                or keyword.iskeyword(symbol)
+                or symbol in RESERVED
+                or symbol.endswith("dot")
+            ):
+                self.fail(
+                    table,
+                    key,
+                    f"'{symbol}' cannot name a quantity (reserved, or not letters, digits and _) - "
+                    f"rename it, for example '{symbol}_1'",
+                )
+            if symbol in seen:
+                self.fail(
+                    table,
+                    key,
+                    f"the symbol '{symbol}' is declared already in [{seen[symbol]}] - each has one place",
+                )
+            seen[symbol] = table
+
+    def formulas_have_shape(self, spec: GroupSpec) -> None:
+        names = spec.values(lambda _: _SHAPE)
+        evaluate = Evaluator(names, _SHAPES, spec.dimension)
+
+        def check(table: str, item: Formula | Constraint) -> Any:
+            try:
+                value = evaluate(item.node) if isinstance(item, Formula) else evaluate.residual(item.equation)
+            except UnknownName as error:
+                end = "" if str(error).endswith("?") else "."
+                self.fail(
+                    table,
+                    item.name,
+                    f"{error}{end} Declare it in [dependent], [independent], "
+                    f'[parameters] or [let], or correct the formula "{_excerpt(item.text)}".',
+                )
+            except ex.FormulaError as error:
+                self.fail(table, item.name, f'column {error.column} of "{_excerpt(item.text)}": {error}')
+            degree = max(v.degree for v in (value if isinstance(value, tuple) else (value,)))
+            if degree > MAX_DEGREE:
+                self.fail(
+                    table,
+                    item.name,
+                    f"powers of powers reach degree {degree} in "
+                    f'"{_excerpt(item.text)}"; {MAX_DEGREE} is allowed - lower the exponents',
+                )
+            return value
+
+        unknown = {c.name for c in spec.dependent} | set(spec.phi)
+        for formula in spec.definitions:
+            names[formula.name] = check("let", formula)
+            if unknown & set(ex.names(formula.node)):
+                unknown.add(formula.name)
+        for constraint in spec.constraints:
+            check("constraints", constraint)
+        for formula in spec.points:
+            if not isinstance(check("points", formula), tuple):
+                self.fail("points", formula.name, 'a point of interest is a vector, such as "A + p*(C - A)"')
+        for condition in spec.admissible:
+            check("admissible", condition)
+            used = set(ex.names(condition.equation)) & unknown
+            if used:
+                self.fail(
+                    "admissible",
+                    condition.name,
+                    f"uses the unknown '{sorted(used)[0]}'; conditions on h and parameters only - "
+                    "move it to [constraints]",
+                )
+        for name in unknown:
+            names.pop(name, None)
+        self.closed_form_is_complete(spec, names, check)
+
+    def closed_form_is_complete(
+        self, spec: GroupSpec, names: dict[str, Any], check: Callable[[str, Formula], Any]
+    ) -> None:
+        unknown = {c.name: c for c in spec.dependent}
+        names.update(dict.fromkeys(spec.branches, _SHAPE))
+        given = set()
+        for formula in spec.closed_form:
+            names[formula.name] = check("closed_form", formula)
+            given.add(formula.name)
+            if formula.name in unknown and isinstance(names[formula.name], tuple) != unknown[formula.name].is_vector:
+                self.fail("closed_form", formula.name, f"is a {unknown[formula.name].kind}, the formula is not")
+        missing = sorted(set(unknown) - given)
+        if spec.closed_form and missing:
+            self.fail(
+                "closed_form",
+                None,
+                f"gives no formula for {', '.join(missing)} - "
+                "give one for every dependent coordinate, or remove the table",
+            )
+
+    def counts(self, spec: GroupSpec) -> None:
+        if not spec.phi:
+            self.fail("dependent", None, "has no coordinate - name at least one unknown of the group")
+        names = spec.values(lambda _: _SHAPE)
+        evaluate = Evaluator(names, _SHAPES, spec.dimension)
+        for formula in spec.definitions:
+            names[formula.name] = evaluate(formula.node)
+        rows = sum(len(evaluate.residual(c.equation)) for c in spec.constraints)
+        if rows < len(spec.phi):
+            self.fail(
+                "constraints",
+                None,
+                f"{rows} scalar equations for the {len(spec.phi)} unknowns {', '.join(spec.phi)}: "
+                f"{len(spec.phi) - rows} too few - add a constraint, "
+                "or move a coordinate that earlier groups or a driver give to [independent]",
+            )
