@@ -212,6 +212,6 @@ def _explain(jacobian: Array, labels: tuple[str, ...], d: Derivation) -> str:
     return text + (
         " Replace what is said twice by what is still missing. The classical case is a PPP chain: three prismatic "
         "joints fix the orientation of its bodies twice and leave one slide free, so it is no dyad although the "
-        "count of its joints is right; replace one prismatic joint by a revolute, or drive the free slide (move its "
+        "count of its joints is right. Replace one prismatic joint by a revolute, or drive the free slide (move its "
         "coordinate to [independent])."
     )
