@@ -15,10 +15,12 @@ import os
 import subprocess
 import sys
 import tempfile
+import tomllib
 from pathlib import Path
 
 from ..runtime.errors import AssurgentError
 from ..runtime.library import package_folder
+from ..runtime.signature import signature
 from .generate import compile_spec
 from .reader import read_spec
 
@@ -58,6 +60,7 @@ def build(target: Path) -> None:
         name = Path(spec.origin).name
         module = compile_spec(spec, f"codegen/groups/{name}").module
         texts[f"{module.module}.py"] = module.text
+        equations = signature(tomllib.loads(spec.text))
         entries.append(
             {
                 "name": spec.name,
@@ -68,6 +71,8 @@ def build(target: Path) -> None:
                 "specification": name,
                 "specification_sha256": hashlib.sha256(spec.text.encode()).hexdigest(),
                 "sha256": hashlib.sha256(module.text.encode()).hexdigest(),
+                "signature": equations.digest,
+                "order": list(equations.order),
             }
         )
     tools = {tool: importlib.metadata.version(tool) for tool in TOOLS}

@@ -235,6 +235,11 @@ def arguments(d: Derivation, loops: bool, n_branches: int) -> dict[str, str]:
         "K_k": entries([f"K[{j}, k]" for j in range(r)]),
         "b_dependent": entries([f"b[{i}]" for i in range(r)]),
         "out_lane": entries([f"out[p{i}, k]" for i in range(r)]),
+        "state_lane": entries([f"q[p{i}, k]" for i in range(r)]),
+        "known_lane": entries([f"q[h{i}, k]" for i in range(s)]),
+        "max_Phi": _largest([f"abs(Phi[{i}])" for i in range(p)]),
+        "outdot_lane": entries([f"outdot[p{i}, k]" for i in range(r)]),
+        "outddot_lane": entries([f"outddot[p{i}, k]" for i in range(r)]),
         "found": entries([f"found[{i}]" for i in range(r)]),
     }
 

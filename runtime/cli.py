@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 from rich.table import Table
 
+from . import cli_mechanism
 from .errors import AssurgentError, InputError, nearest
 
 if TYPE_CHECKING:
@@ -203,10 +204,11 @@ def _literal(text: str) -> str:
 
 
 def _arguments() -> argparse.ArgumentParser:
-    parser = _Parser(prog="assurgent", description="Derive, compile and verify the solvers of structural groups.")
+    parser = _Parser(prog="assurgent", description="Mechanisms by structural groups: structure, motion, solvers.")
     parser.add_argument("--version", action="version", version=_version())
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=_Parser)
 
+    cli_mechanism.add_commands(commands.add_parser)
     types = commands.add_parser("types", help="list the group types")
     types.add_argument("--json", action="store_true", help="as JSON")
     generate = commands.add_parser("generate", help="derive, emit, compile and verify one new group type")
@@ -259,6 +261,7 @@ def _version() -> str:
 
 
 COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
+    **cli_mechanism.COMMANDS,
     "types": command_types,
     "generate": command_generate,
     "verify": command_verify,

@@ -10,7 +10,8 @@ Grammar (lowest binding first)::
     postfix    = atom ("." ("x" | "y" | "z"))?
     atom       = number | name | name "(" sum ("," sum)* ")" | "(" sum ")" | "|" sum "|" | "[" sum ("," sum)* "]"
 
-The tree knows nothing of vectors or meanings: `codegen/algebra.py` gives it values.
+The tree knows nothing of vectors or meanings: `codegen/algebra.py` gives it values. Mechanism files have a dialect
+of numbers only, with comparisons; `mechanism/formulas.py` reads it from the same tokens into the same tree.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ class Name:
 
 @dataclass(frozen=True, slots=True)
 class Binary:
-    """left operator right, operator one of + - * / ^."""
+    """left operator right, operator one of + - * / ^, or a comparison in the condition of a mechanism file's `if`."""
 
     operator: str
     left: Node
@@ -104,33 +105,36 @@ class Equation:
 
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)|(?P<name>[A-Za-z][A-Za-z0-9_]*)|"
-    r"(?P<op>\*\*|[-+*/^()|\[\],.=])|(?P<bad>\S))",
+    r"(?P<op>\*\*|[-+*/^()|\[\],.=])|(?P<comparison>[<>]=?)|(?P<bad>\S))",
     re.ASCII,
 )
 
 
 @dataclass(frozen=True, slots=True)
-class _Token:
+class Token:
+    """A word of a formula: kind is number, name, op, comparison or end."""
+
     kind: str
     text: str
     column: int
 
 
-def _tokens(text: str) -> list[_Token]:
+def tokens(text: str, comparisons: bool = False) -> list[Token]:
+    """Return the words of a formula and an `end`; < <= > >= are words only where `comparisons` are allowed."""
     if len(text) > MAX_LENGTH:
         raise FormulaError(f"the formula has {len(text)} characters; {MAX_LENGTH} are allowed", 1)
-    found: list[_Token] = []
+    found: list[Token] = []
     for match in _TOKEN.finditer(text):
         kind = match.lastgroup or "bad"
         column = match.start(kind) + 1
-        if kind == "bad":
+        if kind == "bad" or (kind == "comparison" and not comparisons):
             raise FormulaError(f"'{match.group(kind)}' has no meaning in a formula", column)
-        found.append(_Token(kind, match.group(kind), column))
-    found.append(_Token("end", "", len(text) + 1))
+        found.append(Token(kind, match.group(kind), column))
+    found.append(Token("end", "", len(text) + 1))
     return found
 
 
-def _in_range(token: _Token) -> None:
+def in_range(token: Token) -> None:
     """Refuse a number that no double holds, before anything tries to make it exact."""
     if len(token.text) > MAX_DIGITS:
         message = f"a number has at most {MAX_DIGITS} characters, not {len(token.text)}"
@@ -145,22 +149,22 @@ class _Parser:
     """Recursive descent over the tokens."""
 
     def __init__(self, text: str) -> None:
-        self.tokens = _tokens(text)
+        self.tokens = tokens(text)
         self.position = 0
         self.depth = 0
 
     @property
-    def current(self) -> _Token:
+    def current(self) -> Token:
         return self.tokens[self.position]
 
-    def take(self, *texts: str) -> _Token | None:
+    def take(self, *texts: str) -> Token | None:
         token = self.current
         if token.kind == "op" and token.text in texts:
             self.position += 1
             return token
         return None
 
-    def expect(self, text: str, opened: _Token) -> None:
+    def expect(self, text: str, opened: Token) -> None:
         if self.take(text) is None:
             found = self.current.text or "the end"
             raise FormulaError(
@@ -217,7 +221,7 @@ class _Parser:
             raise FormulaError("a component is a number and has no components", self.current.column)
         return Component(node, "xyz".index(axis.text), token.column)
 
-    def arguments(self, closing: str, opened: _Token) -> tuple[Node, ...]:
+    def arguments(self, closing: str, opened: Token) -> tuple[Node, ...]:
         found = [self.sum()]
         while self.take(","):
             found.append(self.sum())
@@ -227,7 +231,7 @@ class _Parser:
     def atom(self) -> Node:
         token = self.current
         if token.kind == "number":
-            _in_range(token)
+            in_range(token)
             self.position += 1
             return Number(token.text, token.column)
         if token.kind == "name":

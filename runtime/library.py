@@ -31,13 +31,15 @@ class Entry:
     specification: str
     specification_sha256: str
     sha256: str
+    signature: str
+    order: tuple[str, ...]
 
 
 @cache
 def manifest() -> tuple[Entry, ...]:
     """Return the entries of the shipped library."""
     data = json.loads((package_folder("generated") / "manifest.json").read_text("utf-8"))
-    return tuple(Entry(**{**t, "aliases": tuple(t["aliases"])}) for t in data["types"])
+    return tuple(Entry(**{**t, "aliases": tuple(t["aliases"]), "order": tuple(t["order"])}) for t in data["types"])
 
 
 def package_folder(name: str) -> Path:

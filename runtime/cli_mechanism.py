@@ -1,0 +1,256 @@
+"""The commands on mechanism files: run, structure, plot, animate."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from .errors import InputError
+
+if TYPE_CHECKING:
+    from .mechanism.model import Model
+    from .mechanism.structure import Structure
+    from .motion.kinematics import Outcome
+    from .motion.results import Results
+
+out = Console()
+err = Console(stderr=True)
+ROWS = 12  # of the short table
+POINTS = 4  # whose motion the short table shows
+
+
+# ---- arguments ----------------------------------------------------------------------------------------------------
+def add_commands(add: Callable[..., argparse.ArgumentParser]) -> None:
+    """Declare the commands on mechanism files."""
+    run = add("run", help="kinematics of a mechanism over its times")
+    _common(run)
+    structure = add("structure", help="the structural groups of a mechanism in order")
+    structure.add_argument("file", metavar="FILE")
+    structure.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a parameter's value")
+    structure.add_argument("--json", action="store_true", help="as JSON")
+    structure.add_argument("--svg", metavar="OUT", help="draw the kinematic graph and the structural diagram")
+    plot = add("plot", help="plot paths and time histories")
+    _common(plot)
+    plot.add_argument("--names", metavar="A,B", help="points, bodies and joints to show (default: a choice)")
+    animate = add("animate", help="animate a mechanism: .gif, .mp4, .html or .svg")
+    _common(animate)
+    animate.add_argument("--fps", type=float, default=25.0, help="pictures per second (default %(default)s)")
+    animate.add_argument("--seconds", type=float, help="length of the film (default: that of the run)")
+    animate.add_argument("--vectors", metavar="KIND", help="arrows: velocity, acceleration, or both with a comma")
+    animate.add_argument("--trace", metavar="A,B", help="points whose paths are drawn")
+
+
+def _common(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", metavar="FILE", help="mechanism file (TOML)")
+    parser.add_argument("-o", "--output", metavar="OUT", help="file to write, its kind by its ending")
+    parser.add_argument("--at", metavar="T1,T2", help="these times instead of start, stop and step")
+    parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a parameter's value")
+    parser.add_argument("--method", default="td", metavar="NAME", help="td (default) or 3ot")
+
+
+def _settings(given: Sequence[str]) -> dict[str, float]:
+    found = {}
+    for text in given:
+        name, equals, value = text.partition("=")
+        try:
+            found[name.strip()] = float(value)
+        except ValueError:
+            equals = ""
+        if not equals or not math.isfinite(found[name.strip()]):
+            raise InputError(f"--set {text}: is written name=value with a number, such as --set omega=12.5")
+    return found
+
+
+def _times(text: str | None) -> Any:
+    if text is None:
+        return None
+    try:
+        return np.array([float(part) for part in text.split(",") if part.strip()])
+    except ValueError:
+        raise InputError(f"--at {text}: are numbers with commas between them, such as --at 0,0.5,1") from None
+
+
+def load_model(options: argparse.Namespace) -> Model:
+    from .mechanism.reader import load
+
+    return load(Path(options.file), _settings(options.set))
+
+
+# ---- run ----------------------------------------------------------------------------------------------------------
+def command_run(options: argparse.Namespace) -> int:
+    if options.output is not None:
+        from .motion.writers import check_target
+
+        check_target(Path(options.output))
+    outcome = _outcome(options)
+    if options.output is not None:
+        path = outcome.results.save(options.output)
+        err.print(f"wrote {escape(str(path))}", highlight=False, soft_wrap=True)
+    _summary(outcome)
+    return _finish(outcome)
+
+
+def _outcome(options: argparse.Namespace) -> Outcome:
+    from .motion.kinematics import run
+
+    model = load_model(options)
+    times = _times(options.at)
+    with err.status("solving ...") if err.is_terminal else _Quiet():
+        return run(model, times, options.method, lambda line: err.print(escape(line), highlight=False, soft_wrap=True))
+
+
+class _Quiet:
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, *_: object) -> None:
+        return None
+
+
+def _finish(outcome: Outcome) -> int:
+    if outcome.failure is None:
+        return 0
+    from .motion.run import raise_failure
+
+    raise_failure(outcome.failure)
+    return 3
+
+
+def _summary(outcome: Outcome) -> None:
+    results, structure = outcome.results, outcome.structure
+    groups = " → ".join(g.name for g in structure.groups[:12]) + (" → ..." if len(structure.groups) > 12 else "")
+    d = results.diagnostics
+    out.print(
+        f"[bold]{escape(results.mechanism or 'mechanism')}[/]: {results.space}, mobility {structure.mobility}, "
+        f"groups {escape(groups)}",
+        highlight=False,
+    )
+    if len(results.time) == 0:
+        return
+    out.print(
+        f"{len(results.time)} times from {results.time[0]:g} s to {results.time[-1]:g} s, method {results.method}; "
+        f"largest relative residual {d['max_residual']:.1e}, Newton iterations {d['iterations']}",
+        highlight=False,
+    )
+    out.print(motion_table(results))
+
+
+def motion_table(results: Results) -> Table:
+    """Return a short table: position, speed and acceleration of the last few moving points at some times."""
+    moving = [n for n, p in results.points.items() if np.ptp(p.position, axis=0).max() > 0][-POINTS:]
+    table = Table(title="position m, |v| m/s, |a| m/s²")
+    table.add_column("t s", justify="right")
+    for name in moving:
+        table.add_column(escape(name), justify="right")
+    n = len(results.time)
+    for k in sorted(set(np.linspace(0, n - 1, min(n, ROWS)).round().astype(int))):
+        cells = []
+        for name in moving:
+            p = results.points[name]
+            place = ", ".join(f"{x:.4g}" for x in p.position[k])
+            cells.append(f"({place})  {np.linalg.norm(p.velocity[k]):.4g}  {np.linalg.norm(p.acceleration[k]):.4g}")
+        table.add_row(f"{results.time[k]:.4g}", *cells)
+    return table
+
+
+# ---- structure ----------------------------------------------------------------------------------------------------
+def command_structure(options: argparse.Namespace) -> int:
+    from .motion.planning import study
+
+    model = load_model(options)
+    structure = study(model)
+    if options.svg is not None:
+        from .motion.writers import write_whole
+        from .pictures.diagram import structural_diagram
+
+        text = structural_diagram(model, structure)
+        write_whole(Path(options.svg), lambda path: path.write_text(text, "utf-8"))
+        err.print(f"wrote {escape(options.svg)}", highlight=False, soft_wrap=True)
+    if options.json:
+        print(json.dumps(structure.to_json(), ensure_ascii=False))
+        return 0
+    _structure_table(model, structure)
+    return 0
+
+
+def _structure_table(model: Model, structure: Structure) -> None:
+    from .motion.modes import listed_modes
+
+    modes = listed_modes(model, structure)
+    out.print(
+        f"[bold]{escape(model.name or 'mechanism')}[/]: {model.space}, mobility {structure.mobility} "
+        f"(Grübler's count {structure.count})",
+        highlight=False,
+    )
+    table = Table()
+    for column in ("group", "type", "bodies", "joints", "drivers", "depends on", "assembly modes"):
+        table.add_column(column, overflow="fold")
+    for g in structure.groups:
+        cells = (g.name, g.type, *(", ".join(x) for x in (g.members, g.joints, g.drivers, g.depends_on)))
+        table.add_row(*map(escape, cells), escape(modes.get(g.name, "")))
+    out.print(table)
+    for finding in (*structure.free, *structure.redundant):
+        out.print(f"[yellow]![/] {escape(finding.message)}", highlight=False)
+    for note in structure.notes:
+        out.print(escape(note), highlight=False)
+
+
+# ---- pictures -----------------------------------------------------------------------------------------------------
+def _split(text: str | None) -> list[str] | None:
+    return None if text is None else [part.strip() for part in text.split(",") if part.strip()]
+
+
+def _target(options: argparse.Namespace, ending: str) -> Path:
+    return Path(options.output or Path(options.file).with_suffix(ending).name)
+
+
+def command_plot(options: argparse.Namespace) -> int:
+    from .motion.writers import check_target, write_whole
+    from .pictures.plot import plot
+
+    path = _target(options, ".png")
+    check_target(path, (".png", ".svg", ".pdf"))
+    outcome = _outcome(options)
+    if len(outcome.results.time):
+        figure = plot(outcome.results, outcome.model, _split(options.names))
+        write_whole(path, lambda part: figure.savefig(part, format=path.suffix[1:]))
+        out.print(f"wrote {escape(str(path))}", highlight=False, soft_wrap=True)
+    return _finish(outcome)
+
+
+def command_animate(options: argparse.Namespace) -> int:
+    from .motion.writers import check_target
+    from .pictures.animate import animate
+
+    path = _target(options, ".html")
+    check_target(path, (".gif", ".mp4", ".html", ".svg"))
+    outcome = _outcome(options)
+    if len(outcome.results.time):
+        animate(
+            outcome.model,
+            outcome.results,
+            path,
+            fps=options.fps,
+            seconds=options.seconds,
+            vectors=_split(options.vectors) or (),
+            trace=_split(options.trace),
+        )
+        out.print(f"wrote {escape(str(path))}", highlight=False, soft_wrap=True)
+    return _finish(outcome)
+
+
+COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
+    "run": command_run,
+    "structure": command_structure,
+    "plot": command_plot,
+    "animate": command_animate,
+}

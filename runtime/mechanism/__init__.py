@@ -1,0 +1,1 @@
+"""What the user wrote: the mechanism file, the model read from it, and its structure."""

@@ -1,0 +1,195 @@
+"""A mechanism written in Python: the same names and the same checks as the file, and it can be saved as one."""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError
+from .model import Model
+from .reader import TABLES, TOP, from_data, load
+
+_BARE = re.compile(r"[A-Za-z0-9_-]+")
+_ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r", "\b": "\\b", "\f": "\\f"}
+
+
+class Mechanism:
+    """A mechanism under construction.
+
+    >>> m = Mechanism("four-bar", omega=34.96)
+    >>> m.point("A", [0, 0])
+    >>> m.body("crank", ["A", "B"], length=2)
+    >>> m.joint("A", "R", ["frame", "crank"], at="A")
+    >>> m.driver("theta", joint="A", angle="pi/2 + omega*t")
+    >>> m.simulation["stop"] = 120
+    >>> model = m.model()
+
+    Names, fields and formulas are those of the file. `simulation`, `initial`, `actuators` and `assembly` are the
+    tables of the file as dictionaries, `gravity` is a list or None. Tables of drivers are looked up in `folder`.
+    """
+
+    def __init__(self, name: str = "", space: str = "planar", **parameters: float | str) -> None:
+        self.name = name
+        self.space = space
+        self.gravity: Sequence[float | str] | None = None
+        self.parameters: dict[str, Any] = dict(parameters)
+        self.points: dict[str, Any] = {}
+        self.bodies: dict[str, dict[str, Any]] = {}
+        self.joints: dict[str, dict[str, Any]] = {}
+        self.drivers: dict[str, dict[str, Any]] = {}
+        self.forces: dict[str, dict[str, Any]] = {}
+        self.simulation: dict[str, Any] = {}
+        self.initial: dict[str, dict[str, Any]] = {}
+        self.actuators: dict[str, dict[str, Any]] = {}
+        self.assembly: dict[str, int] = {}
+        self.folder = Path()
+
+    def parameter(self, name: str, value: float | str) -> None:
+        """Declare a parameter; it may use earlier ones."""
+        self.parameters[name] = value
+
+    def point(self, name: str, place: Sequence[float | str]) -> None:
+        """Place a point in the first configuration."""
+        self._new("points", self.points, name)
+        self.points[name] = place
+
+    def body(
+        self,
+        name: str,
+        points: Sequence[str],
+        length: float | str | None = None,
+        local: Mapping[str, Sequence[float | str]] | None = None,
+        **mass: Any,
+    ) -> None:
+        """Add a body; further fields are `mass`, `centre`, `inertia` and `kind`."""
+        self._new("bodies", self.bodies, name)
+        fields = {"points": points, "length": length, "local": local, **mass}
+        self.bodies[name] = {key: value for key, value in fields.items() if value is not None}
+
+    def joint(self, name: str, type: str, bodies: Sequence[str], **fields: Any) -> None:
+        """Add a joint with the fields of its type."""
+        self._new("joints", self.joints, name)
+        self.joints[name] = {"type": type, "bodies": bodies, **fields}
+
+    def driver(self, name: str, **fields: Any) -> None:
+        """Add a driver: joint and angle or displacement; between and distance; bodies and angle."""
+        self._new("drivers", self.drivers, name)
+        self.drivers[name] = fields
+
+    def force(self, name: str, **fields: Any) -> None:
+        """Add a force, a torque or a spring."""
+        self._new("forces", self.forces, name)
+        self.forces[name] = fields
+
+    def _new(self, table: str, entries: Mapping[str, object], name: str) -> None:
+        if name in entries:
+            raise InputError(f"{self.name or 'mechanism'}: [{table}] {name}: is there already - choose another name")
+
+    def data(self) -> dict[str, Any]:
+        """Return the values as a file would give them."""
+        found: dict[str, Any] = {"format": 1, "name": self.name, "space": self.space}
+        if self.gravity is not None:
+            found["gravity"] = _plain(self.gravity)
+        for table in TABLES:
+            entries = _plain(getattr(self, table))
+            if entries or table == "bodies":
+                found[table] = entries
+        return found
+
+    def model(self, **settings: float) -> Model:
+        """Return the validated model; settings override parameters."""
+        return from_data(self.data(), self.name or "mechanism", settings, self.folder)
+
+    def text(self) -> str:
+        """Return the mechanism as the text of a file."""
+        return to_toml(self.data())
+
+    def save(self, path: Path | str) -> None:
+        """Write the file, after the same checks as on reading; an old file stays whole until the new one is."""
+        path = Path(path)
+        from_data(self.data(), str(path), None, path.parent)
+        try:
+            handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".toml")
+            try:
+                with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+                    file.write(self.text())
+                Path(temporary).chmod(0o644)
+                Path(temporary).replace(path)
+            except BaseException:
+                Path(temporary).unlink(missing_ok=True)
+                raise
+        except OSError as error:
+            raise InputError(f"{path}: cannot be written: {error.strerror}") from error
+
+    @classmethod
+    def load(cls, path: Path | str) -> Mechanism:
+        """Return the mechanism of a file, validated."""
+        path = Path(path)
+        load(path)
+        data = tomllib.loads(path.read_bytes().decode("utf-8-sig").replace("\r\n", "\n"))
+        mechanism = cls(data.get("name", path.stem), data["space"])
+        mechanism.folder = path.parent
+        for key in TOP:
+            if key in data and key not in ("format", "name", "space"):
+                setattr(mechanism, key, data[key])
+        return mechanism
+
+
+def _plain(value: Any) -> Any:
+    """Return a value with lists, numbers and dictionaries as a file gives them."""
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return value
+
+
+# ---- TOML: only what a mechanism file holds -------------------------------------------------------------------------
+def to_toml(data: Mapping[str, Any]) -> str:
+    """Return values as TOML: plain keys first, then one table each, bodies as tables of their own."""
+    lines = [f"{_key(k)} = {_value(v)}" for k, v in data.items() if not isinstance(v, dict)]
+    for name, table in data.items():
+        if not isinstance(table, dict):
+            continue
+        if name == "bodies":
+            for body, entries in table.items():
+                lines += ["", f"[bodies.{_key(body)}]", *(f"{_key(k)} = {_value(v)}" for k, v in entries.items())]
+        else:
+            lines += ["", f"[{_key(name)}]", *(f"{_key(k)} = {_value(v)}" for k, v in table.items())]
+    return "\n".join(lines) + "\n"
+
+
+def _key(name: str) -> str:
+    return name if _BARE.fullmatch(name) else _string(name)
+
+
+def _string(text: str) -> str:
+    return '"' + "".join(_ESCAPES.get(c) or (c if c.isprintable() else _coded(c)) for c in text) + '"'
+
+
+def _coded(character: str) -> str:
+    return f"\\u{ord(character):04x}" if ord(character) < 0x10000 else f"\\U{ord(character):08x}"
+
+
+def _value(value: Any) -> str:
+    match value:
+        case bool():
+            return "true" if value else "false"
+        case int() | float():
+            return repr(value)
+        case str():
+            return _string(value)
+        case list():
+            return f"[{', '.join(_value(v) for v in value)}]"
+        case dict():
+            return f"{{ {', '.join(f'{_key(k)} = {_value(v)}' for k, v in value.items())} }}" if value else "{}"
+    raise InputError(f"{value!r} cannot stand in a mechanism file - use numbers, texts, lists and dictionaries")

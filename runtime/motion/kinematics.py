@@ -1,0 +1,123 @@
+"""Kinematics of a mechanism from end to end: structure, plans, program, run, results."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..errors import InputError
+from ..mechanism.model import Model
+from ..mechanism.structure import Structure
+from .bodies import body_motions
+from .measure import measure
+from .plan import Array
+from .planning import plan_groups, studied
+from .program import GroupStep, Program, build
+from .results import Results
+from .run import Failure, Solution, driver_values, solve
+
+METHODS = ("td", "3ot")
+
+
+def _silent(_: str) -> None:
+    return None
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What a run gave: its results as far as it came, and why it stopped (None where it did not)."""
+
+    model: Model
+    structure: Structure
+    results: Results
+    failure: Failure | None
+
+
+def prepare(model: Model, progress: Callable[[str], None] = _silent) -> tuple[Structure, Program]:
+    """Return structure and program of a mechanism that is determined; wrong input where it is not."""
+    structure = studied(model)
+    return structure, build(model, plan_groups(model, structure), progress)
+
+
+def run(
+    model: Model,
+    times: Array | None = None,
+    method: str = "td",
+    progress: Callable[[str], None] = _silent,
+) -> Outcome:
+    """Return the motion at the given times, or at those of [simulation]."""
+    if method not in METHODS:
+        raise InputError(f"--method {method}: the methods of run are {', '.join(METHODS)}")
+    asked = model.simulation.times() if times is None else np.asarray(times, dtype=np.float64)
+    start = model.simulation.start
+    if len(asked) == 0:
+        raise InputError("--at: no time is given - write --at 0,0.5,1")
+    if not np.isfinite(asked).all() or (np.diff(asked) <= 0).any() or asked[0] < start:
+        raise InputError(
+            f"--at: times are increasing numbers from the start of the simulation ({start:g}) on - put them in order"
+        )
+    structure, program = prepare(model, progress)
+    first = asked[0] > start  # the assembly is chosen at the start and followed from there
+    grid = np.concatenate([[start], asked]) if first else asked
+    solution = solve(program, grid, method)
+    steps = solution.asked[1:] if first else solution.asked
+    results = report(solution, steps[steps < solution.solved], method, structure)
+    return Outcome(model, structure, results, solution.failure)
+
+
+def report(solution: Solution, steps: Array, method: str, structure: Structure) -> Results:
+    """Return the results at the given steps of a solution."""
+    model = solution.program.model
+    time = solution.time[steps]
+    motions = body_motions(solution, steps)
+    points, bodies, joints, drivers = measure(model, motions, time, driver_values(model, time))
+    return Results(
+        model.name,
+        method,
+        model.space,
+        time,
+        points,
+        bodies,
+        joints,
+        drivers,
+        diagnostics(solution, structure),
+    )
+
+
+def diagnostics(solution: Solution, structure: Structure) -> dict[str, object]:
+    """Return residuals, iterations, assembly modes, and conditioning (with the transmission angle of RRR dyads)."""
+    n, groups = solution.solved, {}
+    worst = 0.0
+    for step in solution.program.steps:
+        if not isinstance(step, GroupStep) or n == 0:
+            continue
+        quality, residual = np.empty(n), np.empty(n)
+        module, solver = step.solver.group.module, step.solver
+        module.sweep_quality(
+            solution.time, solution.state[0], step.h_rows, solver.par, step.phi_rows, 0, n, quality, residual,
+            solver.group.work,
+        )  # fmt: skip
+        size = solution.program.model.size
+        relative = float(residual.max()) / max(size * size, 1e-300)
+        worst = max(worst, relative)
+        k = int(np.argmin(quality))
+        found: dict[str, object] = {
+            "type": step.plan.type,
+            "solver": solver.group.name,
+            "mode": solution.chosen.get(step.plan.name),
+            "residual": relative,
+            "least_conditioning": float(quality[k]),
+            "at": float(solution.time[k]),
+        }
+        if step.plan.type == "RRR":
+            found["least_transmission_angle"] = float(np.arcsin(min(1.0, quality[k])))
+        groups[step.plan.name] = found
+    return {
+        "max_residual": worst,
+        "iterations": solution.iterations,
+        "inner_steps": len(solution.time),
+        "mobility": structure.mobility,
+        "groups": groups,
+    }

@@ -1,0 +1,271 @@
+"""From the motion of the rigid bodies to what a result reports: points, bodies as the user named them, joints, drivers.
+
+Everything is exact at each instant: rates follow from the bodies' angular velocities and accelerations, never from
+differences between instants. Arrays run over time last inside this module and first in what it returns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..mechanism.model import FRAME, Array, Body, Driver, Joint, Member, Model
+from .results import BodySeries, DriverSeries, JointSeries, PointSeries
+
+TURN = 2 * np.pi
+Motion = tuple[Array, Array, Array]  # value, first and second derivative, each (components x) n
+
+
+@dataclass(frozen=True, eq=False)
+class BodyMotion:
+    """The motion of a rigid body's axes over n instants.
+
+    origin: 3 x 2 x n or 3 x 3 x n, position, velocity and acceleration of the origin. Planar: angle 3 x n, the
+    continuous angle, its rate and acceleration. Spatial: rotation n x 3 x 3, its columns the body's axes in global
+    axes; omega and alpha 3 x n in global axes.
+    """
+
+    origin: Array
+    angle: Array | None = None
+    rotation: Array | None = None
+    omega: Array | None = None
+    alpha: Array | None = None
+
+    def vector(self, local: Array) -> Motion:
+        """Return a direction of the body, given in its axes, in global axes with its first two derivatives."""
+        if self.angle is not None:
+            theta, omega, alpha = self.angle
+            c, s = np.cos(theta), np.sin(theta)
+            r = np.stack([c * local[0] - s * local[1], s * local[0] + c * local[1]])
+            across = np.stack([-r[1], r[0]])
+            return r, omega * across, alpha * across - omega**2 * r
+        assert self.rotation is not None
+        assert self.omega is not None
+        assert self.alpha is not None
+        r = (self.rotation @ local).T
+        v = _cross(self.omega, r)
+        return r, v, _cross(self.alpha, r) + _cross(self.omega, v)
+
+    def point(self, local: Array) -> Motion:
+        """Return the place, velocity and acceleration of a point given in the body's axes."""
+        r, v, a = self.vector(local)
+        return self.origin[0] + r, self.origin[1] + v, self.origin[2] + a
+
+
+def still(model: Model, n: int) -> BodyMotion:
+    """Return the motion of the frame: none."""
+    frame = model.bodies.get(FRAME)
+    d = model.dimension
+    origin = np.zeros((3, d, n))
+    if frame is not None:
+        origin[0] = frame.origin[:, None]
+    if d == 2:
+        angle = np.zeros((3, n))
+        angle[0] = frame.angle if frame is not None else 0.0
+        return BodyMotion(origin, angle=angle)
+    rotation = np.broadcast_to(frame.rotation if frame is not None else np.eye(3), (n, 3, 3))
+    return BodyMotion(origin, rotation=rotation, omega=np.zeros((3, n)), alpha=np.zeros((3, n)))
+
+
+def measure(
+    model: Model, motions: Mapping[str, BodyMotion], times: Array, driver_values: Mapping[str, Array]
+) -> tuple[dict[str, PointSeries], dict[str, BodySeries], dict[str, JointSeries], dict[str, DriverSeries]]:
+    """Return points, bodies, joints and drivers of a result.
+
+    `motions` has every movable rigid body by its name in the model (the frame may be left out); `driver_values` the
+    value and first three derivatives of every driver, 4 x n. Bodies are those that the user named, the frame left
+    out. U, S, planar, gear, rack and cam joints have no coordinate to report.
+    """
+    motions = {FRAME: still(model, len(times)), **motions}
+    points = _points(model, motions)
+    bodies = _bodies(model, motions, driver_values)
+    joints = {}
+    for name, joint in model.joints.items():
+        series = _joint(model, joint, motions, times, driver_values)
+        if series is not None:
+            joints[name] = series
+    drivers = {name: DriverSeries(np.array(driver_values[name][0])) for name in model.drivers}
+    return points, bodies, joints, drivers
+
+
+# ---- points and bodies --------------------------------------------------------------------------------------------
+def _points(model: Model, motions: Mapping[str, BodyMotion]) -> dict[str, PointSeries]:
+    carriers: dict[str, str] = {}
+    # A point of several bodies is measured on the frame, or on the first body by name: whatever order the file has,
+    # the result is the same to the last digit.
+    for name in sorted(model.bodies, key=lambda body: (body != FRAME, body)):
+        for point in model.bodies[name].points:
+            carriers.setdefault(point, name)
+    found = {}
+    for point in [*(p for p in model.points if p in carriers), *(p for p in carriers if p not in model.points)]:
+        body = model.bodies[carriers[point]]
+        x, v, a = motions[body.name].point(body.points[point])
+        found[point] = PointSeries(_rows(x), _rows(v), _rows(a))
+    return found
+
+
+def members(body: Body, dimension: int) -> tuple[Member, ...]:
+    """Return the bodies of the user that are this rigid body; one that is not welded is its own only member."""
+    return body.members or (Member(body.name, np.zeros(dimension), np.eye(dimension)),)
+
+
+def _bodies(
+    model: Model, motions: Mapping[str, BodyMotion], driver_values: Mapping[str, Array]
+) -> dict[str, BodySeries]:
+    found = {}
+    for body in model.bodies.values():
+        motion = motions[body.name]
+        for member in members(body, model.dimension):
+            if member.name == FRAME:
+                continue
+            if motion.angle is not None:
+                offset = _small_to_zero(np.arctan2(member.rotation[1, 0], member.rotation[0, 0]))
+                angle = motion.angle[0] + offset
+                driven = _driven_turn(model, FRAME, body.name, driver_values)
+                found[member.name] = BodySeries(angle=_whole_turns(angle, driven),
+                                                angular_velocity=motion.angle[1].copy(),
+                                                angular_acceleration=motion.angle[2].copy())
+            else:
+                assert motion.rotation is not None
+                assert motion.omega is not None
+                assert motion.alpha is not None
+                found[member.name] = BodySeries(rotation=motion.rotation @ member.rotation,
+                                                angular_velocity=_rows(motion.omega),
+                                                angular_acceleration=_rows(motion.alpha))
+    return found
+
+
+# ---- joints -------------------------------------------------------------------------------------------------------
+def _joint(model: Model, joint: Joint, motions: Mapping[str, BodyMotion], times: Array,
+           driver_values: Mapping[str, Array]) -> JointSeries | None:
+    first, second = motions[joint.first], motions[joint.second]
+    if joint.kind in ("P", "slot"):
+        d, d_rate, d_acceleration = _displacement(joint, first, second)
+        return JointSeries(displacement=d, rate=d_rate, acceleration=d_acceleration)
+    if joint.kind not in ("R", "C", "H"):
+        return None
+    if model.dimension == 2:
+        angle, rate, acceleration = _planar_angle(model, joint, first, second, driver_values)
+    else:
+        angle, rate, acceleration = _spatial_angle(model, joint, first, second, times, driver_values)
+    if joint.kind == "R":
+        return JointSeries(angle=angle, rate=rate, acceleration=acceleration)
+    d, d_rate, d_acceleration = _displacement(joint, first, second)
+    return JointSeries(angle=angle, rate=rate, acceleration=acceleration, displacement=d, displacement_rate=d_rate,
+                       displacement_acceleration=d_acceleration)
+
+
+def _displacement(joint: Joint, first: BodyMotion, second: BodyMotion) -> Motion:
+    """Distance from a to b along the axis of the first body: u·r and its derivatives, the axis' own motion included."""
+    start, end = first.point(joint.a), second.point(joint.b)
+    r, v, a = (q - p for p, q in zip(start, end, strict=True))
+    u, u_dot, u_ddot = first.vector(joint.axis_a)
+    return _dot(u, r), _dot(u_dot, r) + _dot(u, v), _dot(u_ddot, r) + 2 * _dot(u_dot, v) + _dot(u, a)
+
+
+def _planar_angle(model: Model, joint: Joint, first: BodyMotion, second: BodyMotion,
+                  driver_values: Mapping[str, Array]) -> Motion:
+    assert first.angle is not None
+    assert second.angle is not None
+    turn, rate, acceleration = second.angle - first.angle
+    # joint.angle counts between the axes of the bodies that the user joined; welding may have given others
+    bodies = model.bodies
+    offset = joint.angle - (bodies[joint.second].angle - bodies[joint.first].angle)
+    turn = turn + _small_to_zero(offset - TURN * np.round(offset / TURN))
+    driven = _driven_joint(model, joint, driver_values)
+    if driven is None:
+        driven = _driven_turn(model, joint.first, joint.second, driver_values)
+    return _whole_turns(turn, driven), rate, acceleration
+
+
+def _spatial_angle(model: Model, joint: Joint, first: BodyMotion, second: BodyMotion, times: Array,
+                   driver_values: Mapping[str, Array]) -> Motion:
+    assert first.omega is not None
+    assert first.alpha is not None
+    assert second.omega is not None
+    assert second.alpha is not None
+    axis, axis_dot, _ = first.vector(joint.axis_a)
+    n_a, n_b = first.vector(joint.normal_a)[0], second.vector(joint.normal_b)[0]
+    angle = np.arctan2(_dot(axis, _cross(n_a, n_b)), _dot(n_a, n_b))
+    relative = second.omega - first.omega
+    rate = _dot(axis, relative)
+    acceleration = _dot(axis, second.alpha - first.alpha) + _dot(axis_dot, relative)
+    driven = _driven_joint(model, joint, driver_values)
+    if driven is not None:
+        return angle + TURN * np.round((driven - angle) / TURN), rate, acceleration
+    return _whole_turns(_continuous(angle, rate, acceleration, times), None), rate, acceleration
+
+
+def _continuous(angle: Array, rate: Array, acceleration: Array, times: Array) -> Array:
+    """Return the angle without jumps, whole turns added so that it follows its own rate.
+
+    The rate predicts how far the angle went from one instant to the next (Euler-Maclaurin, error of order 5), so that
+    it may turn by more than half a revolution between two of them.
+    """
+    if len(angle) < 2:
+        return angle
+    dt = np.diff(times)
+    step = dt / 2 * (rate[1:] + rate[:-1]) + dt**2 / 12 * (acceleration[:-1] - acceleration[1:])
+    jumps = np.nan_to_num(np.round((np.diff(angle) - step) / TURN))
+    return angle - TURN * np.concatenate([[0.0], np.cumsum(jumps)])
+
+
+# ---- whole turns ----------------------------------------------------------------------------------------------------
+def _driven_joint(model: Model, joint: Joint, driver_values: Mapping[str, Array]) -> Array | None:
+    """Return the prescribed angle of a joint, n, or None."""
+    for driver in model.drivers.values():
+        if driver.kind == "angle" and driver.joint == joint.name:
+            return np.asarray(driver_values[driver.name][0])
+    return None
+
+
+def _driven_turn(model: Model, first: str, second: str, driver_values: Mapping[str, Array]) -> Array | None:
+    """Return the prescribed turn of one rigid body relative to another, n, or None."""
+    for driver in model.drivers.values():
+        ends = _turned_bodies(model, driver)
+        if ends == (first, second):
+            return np.asarray(driver_values[driver.name][0])
+        if ends == (second, first):
+            return np.asarray(-driver_values[driver.name][0])
+    return None
+
+
+def _turned_bodies(model: Model, driver: Driver) -> tuple[str, str] | None:
+    if driver.kind == "turn":
+        return driver.bodies
+    if driver.kind == "angle" and driver.joint is not None:
+        joint = model.joints[driver.joint]
+        return joint.first, joint.second
+    return None
+
+
+def _whole_turns(angle: Array, driven: Array | None) -> Array:
+    """Return a continuous angle with whole turns added: equal to its driver, or with a start in (-π, π]."""
+    if len(angle) == 0 or not np.isfinite(angle[0]):
+        return angle
+    if driven is not None:
+        turns = np.round((driven[0] - angle[0]) / TURN)
+        # of welded bodies, only the one whose axes the driver counts from is driven itself
+        if abs(driven[0] - angle[0] - TURN * turns) < 1e-6:
+            return angle + TURN * turns
+    # a start of -π but for rounding is π
+    return angle - TURN * np.ceil((angle[0] - np.pi) / TURN - 1e-12)
+
+
+# ---- small algebra --------------------------------------------------------------------------------------------------
+def _rows(x: Array) -> Array:
+    return np.ascontiguousarray(x.T)
+
+
+def _small_to_zero(x: float) -> float:
+    return 0.0 if abs(x) < 1e-12 else float(x)  # rounding only: must not spoil an exact angle
+
+
+def _dot(a: Array, b: Array) -> Array:
+    return np.asarray(np.sum(a * b, axis=0))
+
+
+def _cross(a: Array, b: Array) -> Array:
+    return np.stack([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])

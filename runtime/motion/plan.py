@@ -1,0 +1,113 @@
+"""The plan of one group: its specification as text, where its known coordinates come from, and what follows from it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+# ---- where a known coordinate (an entry of h) comes from ----------------------------------------------------------
+@dataclass(frozen=True, eq=False)
+class PointOf:
+    """A point of a body that is solved already (or of the frame), given in its axes."""
+
+    body: str
+    local: Array
+
+
+@dataclass(frozen=True, eq=False)
+class VectorOf:
+    """A direction of a body that is solved already, given in its axes."""
+
+    body: str
+    local: Array
+
+
+@dataclass(frozen=True)
+class AngleOf:
+    """The continuous angle of a planar body that is solved already."""
+
+    body: str
+
+
+@dataclass(frozen=True)
+class ValueOf:
+    """The value of a driver, or its negative where the group sees the joint from its other side."""
+
+    driver: str
+    sign: int = 1
+
+
+Source = PointOf | VectorOf | AngleOf | ValueOf
+
+
+# ---- how a body's axes follow from the coordinates of its group ---------------------------------------------------
+@dataclass(frozen=True, eq=False)
+class Between:
+    """Two points of the body are coordinates P and Q of the group; `p` and `q` are the same points in its axes.
+
+    In the plane this places the body; in space it places a rod, of which only points of the line P-Q mean anything.
+    """
+
+    P: str
+    Q: str
+    p: Array
+    q: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Along:
+    """Planar: the point `p` of the body is P; its direction `w` (a unit vector in its axes) is the coordinate W."""
+
+    P: str
+    W: str
+    p: Array
+    w: Array
+
+
+@dataclass(frozen=True)
+class Axes:
+    """The body's origin and axes are the [points] of the specification with these names: O, X, Y(, Z)."""
+
+    origin: str
+    axes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Angle:
+    """Planar: as Axes, and the scalar coordinate `angle` of the group plus `offset` is the body's angle, unwrapped."""
+
+    axes: Axes
+    angle: str
+    offset: float
+
+
+Placement = Between | Along | Axes | Angle
+
+
+@dataclass(frozen=True, eq=False)
+class GroupPlan:
+    """A group of the mechanism bound to a specification.
+
+    `specification` is the whole text of a group specification (TOML) but for its name; equal texts are one type.
+    `known` has one source per [independent] coordinate, in order; `parameters` one number per scalar parameter, in
+    order; `start` the values of φ in the sketch (scalars, in order). `placements` tells each body's axes.
+    A group without unknowns has an empty specification: its placements name sources' coordinates only.
+    """
+
+    name: str
+    type: str
+    bodies: tuple[str, ...]
+    joints: tuple[str, ...]
+    drivers: tuple[str, ...]
+    specification: str
+    coordinates: tuple[str, ...]  # names of the independent coordinates, as `known`
+    known: tuple[Source, ...]
+    parameters: Array
+    start: Array
+    placements: Mapping[str, Placement]

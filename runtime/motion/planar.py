@@ -1,0 +1,486 @@
+"""From a planar group to its specification: the chosen layout written as equations, and what its bodies' axes are."""
+
+from __future__ import annotations
+
+import cmath
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..mechanism.model import Body, Driver, Joint, Model
+from .plan import Along, Angle, AngleOf, Array, Axes, Between, GroupPlan, Placement, PointOf, ValueOf, VectorOf
+from .planar_layout import Class, Cluster, Layout, Term, Vector, add, constant, local, negative
+from .specification import Sheet
+
+
+def _pair(z: complex) -> Array:
+    return np.array([z.real, z.imag])
+
+
+def plan_planar(
+    model: Model,
+    name: str,
+    kind: str,
+    bodies: Sequence[str],
+    joints: Sequence[Joint],
+    drivers: Sequence[Driver],
+    excess: int = 0,
+) -> GroupPlan:
+    """Return the plan of a planar group; bodies, joints and drivers come in the canonical order of the type."""
+    writer = _Writer(model, bodies, joints, drivers)
+    placements = writer.crank() or writer.slider() or writer.group(excess)
+    sheet = writer.sheet
+    return GroupPlan(
+        name,
+        kind,
+        tuple(bodies),
+        tuple(j.name for j in joints),
+        tuple(d.name for d in drivers),
+        sheet.text(),
+        tuple(sheet.independent),
+        tuple(source for _, source in sheet.independent.values()),
+        sheet.values,
+        sheet.start,
+        placements,
+    )
+
+
+class _Writer:
+    """One group being written down."""
+
+    def __init__(
+        self, model: Model, bodies: Sequence[str], joints: Sequence[Joint], drivers: Sequence[Driver]
+    ) -> None:
+        self.model = model
+        self.bodies, self.joints, self.drivers = tuple(bodies), tuple(joints), tuple(drivers)
+        self.layout = Layout(model, bodies, joints, drivers)
+        self.sheet = Sheet("planar")
+        self.driver = {self.layout.symbol[d.name]: d for d in drivers}
+        self.at: dict[str, str] = {}  # pin -> text of its place
+        self.direction: dict[int, tuple[str, complex]] = {}  # class -> text of its direction U, and U in its frame
+        self.unit: dict[int, str | None] = {}  # class -> name of a coordinate that is that direction, if one is
+
+    def body(self, name: str) -> Body:
+        return self.model.bodies[name]
+
+    # ---- the two primary bodies -----------------------------------------------------------------------------------
+    def crank(self) -> dict[str, Placement] | None:
+        """A body turned by a driver about a pin of a solved body: B = A + L rot(u, θ)."""
+        layout = self.layout
+        pins = [p for p in layout.pins.values() if p.external is not None]
+        if len(self.bodies) != 1 or len(self.joints) != 1 or len(self.drivers) != 1 or len(pins) != 1:
+            return None
+        (name,), (pin,) = self.bodies, pins
+        orientation, group = layout.orientations[name], layout.class_of[name]
+        if group.external is None or len(orientation.turns) != 1 or pin.external is None:
+            return None
+        (h, sign) = orientation.turns[0]
+        seat = pin.seats[name]
+        others = [local(x) for x in self.body(name).points.values()]
+        arm = next((x for x in others if abs(x - seat) > 1e-9 * self.model.size), seat + self.model.size)
+        s = self.sheet
+        A = s.known("A", "A", "point", PointOf(pin.external[0], _pair(pin.external[1])))
+        heading = orientation.unit * (arm - seat) / abs(arm - seat)
+        u = s.known("u", "u", "unit vector", VectorOf(group.external, _pair(heading)))
+        theta = s.known(h, "h", "driven angle", ValueOf(self.driver[h].name, sign))
+        L = s.parameter("L", "length", abs(arm - seat))
+        s.unknown("B", "point", self.body(name).outside(_pair(arm)))
+        s.require("crank", f"B = {A} + {L}*rot({u}, {theta})")
+        return {name: Between(A, "B", _pair(seat), _pair(arm))}
+
+    def slider(self) -> dict[str, Placement] | None:
+        """A body shifted by a driver along a line of a solved body: C = A + s u + e perp(u)."""
+        if len(self.bodies) != 1 or len(self.joints) != 1 or len(self.drivers) != 1:
+            return None
+        (name,), (j,), (d,) = self.bodies, self.joints, self.drivers
+        if j.kind != "P" or d.kind != "displacement" or j.second != name:
+            return None
+        s = self.sheet
+        A = s.known("A", "A", "point", PointOf(j.first, j.a))
+        stroke = s.known("s", "h", "driven length", ValueOf(d.name))
+        u = s.known("u", "u", "unit vector", VectorOf(j.first, j.axis_a))
+        e = s.parameter("e", "offset", 0.0)
+        s.unknown("C", "point", self.body(name).outside(j.b))
+        s.require("slider", f"C = {A} + {stroke}*{u} + {e}*perp({u})")
+        along = local(j.axis_a) * cmath.exp(-1j * j.angle)
+        return {name: Along("C", u, j.b, _pair(along))}
+
+    # ---- any other group ------------------------------------------------------------------------------------------
+    def group(self, excess: int) -> dict[str, Placement]:
+        layout, s = self.layout, self.sheet
+        self.choice = choice = layout.choose(excess)
+        for i, key in enumerate(choice.free):
+            self.at[key] = s.unknown(f"Q{i + 1}", "point", self._sketch(key))
+        for c in layout.classes:
+            match choice.directions[c.index].kind:
+                case "vector":
+                    self._vector(c)
+                    s.require("unit", f"|{self.direction[c.index][0]}|^2 = 1")
+                case "angle":
+                    self._angle(c)
+        for index, key in choice.order:
+            if key:
+                self._derive(index, key)
+            else:
+                self._length(layout.classes[index])
+        for cluster, key in choice.closures:
+            place = self._place(layout.clusters[cluster], layout.pins[key].places[cluster])
+            s.require("pin", f"{place} = {self._pin(key)}")
+        for j in self.joints:
+            self._joint(j)
+        for d in self.drivers:
+            if d.kind == "distance":
+                self._distance(d)
+        if not s.dependent:
+            return self._explicit()
+        return {b: self._placement(b) for b in self.bodies}
+
+    def _sketch(self, key: str) -> Array:
+        pin = self.layout.pins[key]
+        if key in self.model.points:
+            return self.model.points[key]
+        (name, seat), *_ = pin.seats.items()
+        return self.body(name).outside(_pair(seat))
+
+    def _vector(self, c: Class) -> None:
+        axis = c.axis if c.axis is not None else 1 + 0j
+        heading = axis * cmath.exp(1j * self.body(c.root).angle)
+        name = self.sheet.unknown(f"w{c.index + 1}", "unit vector", _pair(heading))
+        self.direction[c.index], self.unit[c.index] = (name, axis), name
+
+    def _angle(self, c: Class) -> None:
+        theta = self.sheet.unknown(f"theta{c.index + 1}", "angle", self.body(c.root).angle)
+        name = self.sheet.define("U", f"[cos({theta}), sin({theta})]")
+        self.direction[c.index], self.unit[c.index] = (name, 1 + 0j), None
+
+    def _base(self, c: Class) -> tuple[str, complex]:
+        """Return the direction of a class as text, and the same direction in its frame."""
+        if c.index not in self.direction:
+            assert c.external is not None
+            axis = c.axis if c.axis is not None else 1 + 0j
+            name = self.sheet.known(("base", c.index), "u", "unit vector", VectorOf(c.external, _pair(axis)))
+            self.direction[c.index], self.unit[c.index] = (name, axis), name
+        return self.direction[c.index]
+
+    def _length(self, c: Class) -> None:
+        """The direction of a class from a pair of pins, with its length equation."""
+        d, pins, s = self.choice.directions[c.index], self.layout.pins, self.sheet
+        way = add(pins[d.second].places[d.cluster], negative(pins[d.first].places[d.cluster]))
+        P, Q = self._pin(d.first), self._pin(d.second)
+        if d.first in self.choice.free and d.second not in self.choice.free:
+            P, Q, way = Q, P, negative(way)
+        fixed = constant(way)
+        self.unit[c.index] = None
+        if fixed is not None:
+            s.require("length", f"|{Q} - {P}|^2 = {s.parameter('L', 'length', abs(fixed))}^2")
+            self.direction[c.index] = (f"{Q} - {P}", fixed)
+            return
+        axis = c.axis if c.axis is not None else 1 + 0j
+        x, y = self._components(way, axis)
+        s.require("length", f"|{Q} - {P}|^2 = ({x})^2 + ({y})^2")
+        name = s.define("U", f"(({x})*({Q} - {P}) - ({y})*perp({Q} - {P}))/(({x})^2 + ({y})^2)")
+        self.direction[c.index] = (name, axis)
+
+    def _components(self, way: Vector, axis: complex) -> tuple[str, str]:
+        """Return the two components, along an axis and across it, of a vector that drivers change."""
+        xs: list[str] = []
+        ys: list[str] = []
+        for t in way:
+            z = t.coefficient / axis
+            turn = _turn(t, self._value)
+            factor = f"{self._value(t.slide)}*" if t.slide else ""
+            if t.slide and not turn and z == 1:
+                xs.append(self._value(t.slide))
+                continue
+            p, q = self.sheet.parameter("p", "offset", z.real), self.sheet.parameter("q", "offset", z.imag)
+            if not turn:
+                xs.append(f"{factor}{p}")
+                ys.append(f"{factor}{q}")
+            else:
+                xs.append(f"{factor}({p}*cos({turn}) - {q}*sin({turn}))")
+                ys.append(f"{factor}({p}*sin({turn}) + {q}*cos({turn}))")
+        return " + ".join(xs) or "0", " + ".join(ys) or "0"
+
+    def _value(self, h: str) -> str:
+        d = self.driver[h]
+        kind = "driven angle" if d.kind in ("angle", "turn") else "driven length"
+        return self.sheet.known(h, "h", kind, ValueOf(d.name))
+
+    # ---- places ---------------------------------------------------------------------------------------------------
+    def _pin(self, key: str) -> str:
+        if key not in self.at:
+            pin, s = self.layout.pins[key], self.sheet
+            if pin.external is not None:
+                body, seat = pin.external
+                self.at[key] = s.known(("pin", key), "A", "point", PointOf(body, _pair(seat)))
+            elif pin.slide is not None:
+                j, h = pin.slide
+                A = s.known(("through", j.name), "A", "point", PointOf(j.first, j.a))
+                self.at[key] = s.define("S", f"{A} + {self._value(h)}*{self._axis(j)[0]}")
+        return self.at[key]
+
+    def _derive(self, cluster: int, key: str) -> None:
+        place = self._place(self.layout.clusters[cluster], self.layout.pins[key].places[cluster])
+        self.at[key] = self.sheet.define("D", place)
+
+    def _place(self, cluster: Cluster, place: Vector) -> str:
+        """Return a point of a cluster as text: its anchor plus what lies between."""
+        key = self.choice.anchors[cluster.index]
+        way = add(place, negative(self.layout.pins[key].places[cluster.index]))
+        return f"{self._pin(key)}{self._way(cluster.group, way)}"
+
+    def _way(self, c: Class, way: Vector) -> str:
+        """Return ' + ...' for a vector in the frame of a class."""
+        text = ""
+        for t in way:
+            if t.coefficient == 0 and (t.turns or t.slide):
+                continue  # the same driven part on both ends; a constant stays whatever its value: one type, one text
+            base, unit = self._base(c)
+            z = t.coefficient / unit
+            turn = _turn(t, self._value)
+            U = f"rot({base}, {turn})" if turn else base
+            factor = f"{self._value(t.slide)}*" if t.slide else ""
+            if t.slide and z == 1:
+                text += f" + {factor}{_factor(U)}"
+                continue
+            kind = "number" if self.choice.directions[c.index].kind == "pair" else "offset"
+            p, q = self.sheet.parameter("p", kind, z.real), self.sheet.parameter("q", kind, z.imag)
+            sum_ = f"{p}*{_factor(U)} + {q}*perp({U})"
+            text += f" + {factor}({sum_})" if factor else f" + {sum_}"
+        return text
+
+    def _point(self, body: str, point: Array, name: str | None) -> str:
+        """Return a point of any body as text; `name` is its name in the mechanism, to find a pin there."""
+        if body not in self.layout.inside:
+            return self.sheet.known(("point", body, name or point.tobytes()), "A", "point", PointOf(body, point))
+        if name in self.layout.pins and body in self.layout.pins[name].seats:
+            return self._pin(name)
+        return self._place(self.layout.cluster_of[body], self.layout.place(body, local(point)))
+
+    def _axis(self, j: Joint) -> tuple[str, Class | None, complex]:
+        """Return the direction of a joint's line as a unit vector, with its class and its direction in that frame."""
+        if j.first not in self.layout.inside:
+            tied = self.layout.class_of.get(j.second)
+            if tied is not None and tied.external == j.first and tied.axis == local(j.axis_a):
+                return self._base(tied)[0], tied, local(j.axis_a)
+            u = self.sheet.known(("axis", j.name), "u", "unit vector", VectorOf(j.first, j.axis_a))
+            return u, tied if tied is not None and tied.external == j.first else None, local(j.axis_a)
+        c, orientation = self.layout.class_of[j.first], self.layout.orientations[j.first]
+        direction = orientation.unit * local(j.axis_a)
+        if c.external is not None and not orientation.turns:
+            if c.axis == direction:
+                return self._base(c)[0], c, direction
+            u = self.sheet.known(("axis", j.name), "u", "unit vector", VectorOf(c.external, _pair(direction)))
+            return u, c, direction
+        base, unit = self._base(c)
+        if direction == unit and not orientation.turns:
+            return base, c, direction
+        z = direction / unit
+        turn = _turn(Term(1, orientation.turns), self._value)
+        U = f"rot({base}, {turn})" if turn else base
+        p, q = self.sheet.parameter("p", "number", z.real), self.sheet.parameter("q", "number", z.imag)
+        return self.sheet.define("n", f"{p}*{_factor(U)} + {q}*perp({U})"), c, direction
+
+    # ---- equations of the joints ----------------------------------------------------------------------------------
+    def _joint(self, j: Joint) -> None:
+        match j.kind:
+            case "P" if j.name not in self.layout.shift:
+                self._line(j)
+            case "slot":
+                self._line(j)
+                if j.name in self.layout.shift:
+                    u = self._axis(j)[0]
+                    way = f"{self._point(j.second, j.b, j.at)} - ({self._through(j)})"
+                    s = self._value(self.layout.symbol[self.layout.shift[j.name].name])
+                    self.sheet.require("stroke", f"dot({u}, {way}) = {s}")
+            case "gear":
+                self._gear(j)
+            case "rack":
+                self._rack(j)
+            case "cam":
+                from .cams import write_cam
+
+                write_cam(self, j)
+
+    def _through(self, j: Joint) -> str:
+        if j.first in self.layout.inside:
+            return self._place(self.layout.cluster_of[j.first], self.layout.place(j.first, local(j.a)))
+        return self.sheet.known(("through", j.name), "A", "point", PointOf(j.first, j.a))
+
+    def _line(self, j: Joint) -> None:
+        """`at` stays on the line: cross(u, C - B) = e, with what is constant gathered in e."""
+        layout, s = self.layout, self.sheet
+        u, c, direction = self._axis(j)
+        turned = j.first in layout.inside and bool(layout.orientations[j.first].turns)
+        e = 0.0
+        if j.first in layout.inside:
+            cluster = layout.cluster_of[j.first]
+            anchor = self.choice.anchors[cluster.index]
+            way = add(layout.place(j.first, local(j.a)), negative(layout.pins[anchor].places[cluster.index]))
+            fixed = None if turned else constant(way)
+            if fixed is None:
+                B = self._through(j)
+            else:
+                B = self._pin(anchor)
+                e += (direction.conjugate() * fixed).imag
+        else:
+            B = self._through(j)
+        C: str | None = None
+        if layout.class_of.get(j.second) is c and c is not None and not turned:
+            cluster = layout.cluster_of[j.second]
+            anchor = self.choice.anchors[cluster.index]
+            way = add(layout.place(j.second, local(j.b)), negative(layout.pins[anchor].places[cluster.index]))
+            fixed = constant(way)
+            if fixed is not None:
+                C = self._pin(anchor)
+                e -= (direction.conjugate() * fixed).imag
+        if C is None:
+            C = self._point(j.second, j.b, j.at)
+        C, B = (f"({x})" if " " in x else x for x in (C, B))
+        s.require("line", f"cross({u}, {C} - {B}) = {s.parameter('e', 'offset', e)}")
+
+    def _theta(self, body: str) -> tuple[str, float]:
+        """Return the continuous angle of a body as text, and what must be added to it."""
+        if body not in self.layout.inside:
+            if body == "frame":
+                return "0", 0.0
+            return self.sheet.known(("angle", body), "a", "angle", AngleOf(body)), 0.0
+        c, orientation = self.layout.class_of[body], self.layout.orientations[body]
+        offset = cmath.phase(orientation.unit)
+        turn = _turn(Term(1, orientation.turns), self._value)
+        if c.external is not None:
+            text, more = self._theta(c.external)
+            return (f"({text} + {turn})" if turn else text), offset + more
+        text = f"theta{c.index + 1}"
+        return (f"({text} + {turn})" if turn else text), offset
+
+    def _held(self, value: float, *parts: tuple[float, float]) -> float:
+        """Return a constant such that the equation holds in the sketch (offsets of the texts taken off)."""
+        return value - sum(weight * offset for weight, offset in parts)
+
+    def _gear(self, j: Joint) -> None:
+        assert j.carrier is not None
+        (a, ao), (b, bo), (c, co) = (self._theta(x) for x in (j.first, j.second, j.carrier))
+        angle = {x: self.body(x).angle for x in (j.first, j.second, j.carrier)}
+        k = j.ratio
+        turn = angle[j.second] - angle[j.carrier] - k * (angle[j.first] - angle[j.carrier])
+        held = self._held(turn, (1.0, bo), (-k, ao), (k - 1.0, co))
+        ratio, g = self.sheet.parameter("k", "number", k), self.sheet.parameter("g", "number", held)
+        self.sheet.require("gear", f"{b} - {c} - {ratio}*({a} - {c}) = {g}")
+
+    def _rack(self, j: Joint) -> None:
+        layout, s = self.layout, self.sheet
+        (p, po), (r, ro) = self._theta(j.first), self._theta(j.second)
+        centre = self._point(j.first, j.a, None)
+        base = self._point(j.second, j.b, None)
+        pinion, rack = self.body(j.first), self.body(j.second)
+        axis = local(j.axis_b)
+        if j.second in layout.inside:
+            c, orientation = layout.class_of[j.second], layout.orientations[j.second]
+            U, unit = self._base(c)
+            turn = _turn(Term(1, orientation.turns), self._value)
+            z = orientation.unit * axis / unit
+            U = f"rot({U}, {turn})" if turn else U
+            x, y = s.parameter("p", "number", z.real), s.parameter("q", "number", z.imag)
+            u = s.define("n", f"{x}*{_factor(U)} + {y}*perp({U})")
+        else:
+            u = s.known(("axis", j.name), "u", "unit vector", VectorOf(j.second, j.axis_b))
+        heading = axis * cmath.exp(1j * rack.angle)
+        way = local(rack.outside(j.b)) - local(pinion.outside(j.a))
+        held = (heading.conjugate() * way).real - j.radius * (pinion.angle - rack.angle)
+        held = self._held(held, (-j.radius, po), (j.radius, ro))
+        radius, g = s.parameter("r", "offset", j.radius), s.parameter("g", "offset", held)
+        s.require("rack", f"dot({u}, {base} - ({centre})) - {radius}*({p} - {r}) = {g}")
+
+    def _distance(self, d: Driver) -> None:
+        assert d.ends is not None
+        names = d.points or (None, None)
+        P, Q = (self._point(b, e, n) for b, e, n in zip(d.bodies, d.ends, names, strict=True))
+        P, Q = (f"({x})" if " " in x else x for x in (P, Q))
+        self.sheet.require("distance", f"|{Q} - {P}|^2 = {self._value(self.layout.symbol[d.name])}^2")
+
+    # ---- what the bodies' axes are --------------------------------------------------------------------------------
+    def _placement(self, body: str) -> Placement:
+        layout = self.layout
+        cluster, orientation = layout.cluster_of[body], layout.orientations[body]
+        c = cluster.group
+        d = self.choice.directions[c.index]
+        origin = cluster.origins[body]
+        if not orientation.turns:
+            if d.kind == "pair" and d.cluster == cluster.index:
+                seats = [self._seat(body, k) for k in (d.first, d.second)]
+                names = [self._named(k) for k in (d.first, d.second)]
+                if None not in seats:
+                    return Between(names[0], names[1], _pair(seats[0] or 0j), _pair(seats[1] or 0j))
+            key = self.choice.anchors[cluster.index]
+            seat = self._seat(body, key)
+            if d.kind in ("external", "vector") and seat is not None:
+                name, unit = self._base(c)
+                return Along(self._named(key), name, _pair(seat), _pair(unit / orientation.unit))
+        axes = self._axes(body, cluster, c, origin, orientation.turns, orientation.unit)
+        if d.kind == "angle" and not orientation.turns:
+            return Angle(axes, f"theta{c.index + 1}", cmath.phase(orientation.unit))
+        return axes
+
+    def _seat(self, body: str, key: str) -> complex | None:
+        """Return a pin in the axes of a body of its cluster, or None where a driver moves it there."""
+        cluster = self.layout.cluster_of[body]
+        way = constant(add(self.layout.pins[key].places[cluster.index], negative(cluster.origins[body])))
+        return None if way is None else way / self.layout.orientations[body].unit
+
+    def _named(self, key: str) -> str:
+        """Return a pin as a coordinate, or as a point of interest where it was derived."""
+        name = self._pin(key)
+        if not self._is_coordinate(name):
+            self.sheet.points.setdefault(name, self.sheet.let[name])
+        return name
+
+    def _is_coordinate(self, name: str) -> bool:
+        return name in self.sheet.dependent or name in self.sheet.independent
+
+    def _axes(
+        self, body: str, cluster: Cluster, c: Class, origin: Vector, turns: tuple[tuple[str, int], ...], unit: complex
+    ) -> Axes:
+        n = self.bodies.index(body) + 1
+        s = self.sheet
+        s.points[f"O{n}"] = self._place(cluster, origin)
+        base, reference = self._base(c)
+        z = unit / reference
+        turn = _turn(Term(1, turns), self._value)
+        U = f"rot({base}, {turn})" if turn else base
+        p, q = s.parameter("p", "number", z.real), s.parameter("q", "number", z.imag)
+        s.points[f"X{n}"] = f"{p}*{_factor(U)} + {q}*perp({U})"
+        return Axes(f"O{n}", (f"X{n}",))
+
+    def _explicit(self) -> dict[str, Placement]:
+        """A group whose bodies follow without unknowns: their origins and x axes, each written out."""
+        placements: dict[str, Placement] = {}
+        s = self.sheet
+        s.constraints.clear()  # what contains no unknown only restricts what is known; the run's residual test sees it
+        for i, name in enumerate(self.bodies, 1):
+            layout = self.layout
+            cluster, orientation = layout.cluster_of[name], layout.orientations[name]
+            self._axes(name, cluster, cluster.group, cluster.origins[name], orientation.turns, orientation.unit)
+            body = self.body(name)
+            s.unknown(f"P{i}", "point", body.origin)
+            s.unknown(f"V{i}", "vector", body.rotation[:, 0])
+            s.constraints[f"origin_{i}"] = f"P{i} = {s.points.pop(f'O{i}')}"
+            s.constraints[f"axis_{i}"] = f"V{i} = {s.points.pop(f'X{i}')}"
+            placements[name] = Along(f"P{i}", f"V{i}", np.zeros(2), np.array([1.0, 0.0]))
+        return placements
+
+
+def _factor(text: str) -> str:
+    """Return a text that can stand beside a product sign."""
+    return f"({text})" if " " in text and not text.startswith("rot(") else text
+
+
+def _turn(t: Term, value: object) -> str:
+    """Return the sum of the driven angles of a term as text, '' where there is none."""
+    assert callable(value)
+    text = "".join(f" {'+' if sign > 0 else '-'} {abs(sign)}*{value(h)}" if abs(sign) != 1 else
+                   f" {'+' if sign > 0 else '-'} {value(h)}" for h, sign in t.turns)
+    text = text.strip()
+    return text.removeprefix("+ ") if text.startswith("+") else text.replace("- ", "-", 1) if text else ""
+
+

@@ -1,0 +1,301 @@
+"""A structural group of a spatial mechanism -> GroupPlan: its specification as text, and the numbers that belong to it.
+
+Bodies are carried by a tree of joints that begins at known bodies; every other joint closes a loop by equations. A rod
+has no triad: it is one length between two centres. The text depends on the canonical order of bodies and joints alone,
+never on names or numbers of the user, so that equal topologies share one compiled type.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..mechanism.model import Body, Driver, Joint, Model
+from .plan import Axes, Between, GroupPlan, Placement
+from .spatial_draft import Draft
+from .spatial_joints import TINY, Carrier, Drive, Ends, Framed, Key, Known, Link, Place, carry, carry_free, link
+from .spatial_loops import close_joint, close_length
+
+Array = NDArray[np.float64]
+# Joints that carry a body, cheapest first: driven ones bring no unknown at all.
+_PREFERENCE = {"driven": 0, "P": 1, "R": 2, "H": 3, "C": 4, "U": 5, "planar": 6, "S": 7}
+
+
+@dataclass(frozen=True, eq=False)
+class _Node:
+    """A centre where rods end: the rods' ends (rod, 0 or 1), and the points of other bodies that lie there."""
+
+    ends: tuple[tuple[str, int], ...]
+    members: tuple[tuple[str, Array], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class _Edge:
+    """Two bodies with triads (or known) joined by a joint, or by meeting at a node; `key` names it."""
+
+    key: Key
+    kind: str
+    bodies: tuple[str, str]
+    points: tuple[Array, Array]
+    joint: Joint | None = None
+
+    def seen_from(self, parent: str) -> Link:
+        if self.joint is not None:
+            return link(self.joint, parent)
+        a, b = self.points if self.bodies[0] == parent else self.points[::-1]
+        none = np.zeros(3)
+        return Link("S", a, b, none, none, none, none, 0.0)
+
+    def other(self, body: str) -> str:
+        return self.bodies[1] if self.bodies[0] == body else self.bodies[0]
+
+    def point(self, body: str) -> Array:
+        return self.points[0] if self.bodies[0] == body else self.points[1]
+
+
+@dataclass(frozen=True, eq=False)
+class _Step:
+    """A body of the tree, the known or earlier body that carries it, and by which edge (none: it is free)."""
+
+    body: str
+    parent: str
+    edge: _Edge | None
+
+
+class _Group:
+    """The group in canonical order as a graph of rods, nodes and edges; no text yet."""
+
+    def __init__(self, model: Model, bodies: Sequence[str], joints: Sequence[str], drivers: Sequence[str]) -> None:
+        self.model = model
+        self.order = {name: i for i, name in enumerate(bodies)}
+        self.rods = tuple(b for b in bodies if model.bodies[b].rod)
+        self.framed = tuple(b for b in bodies if not model.bodies[b].rod)
+        self.joints = tuple(model.joints[j] for j in joints)
+        self.drivers = tuple(model.drivers[d] for d in drivers)
+        self.size = model.size
+        self.rod_ends: dict[str, tuple[Array, ...]] = {rod: self._ends(rod) for rod in self.rods}
+        self.nodes = self._nodes()
+        self.edges = self._edges()
+        self.tree = self._tree()
+
+    # ---- rods and their centres -----------------------------------------------------------------------------------
+    def _ends(self, rod: str) -> tuple[Array, ...]:
+        found: list[Array] = []
+        for joint in self.joints:
+            for body, place in ((joint.first, joint.a), (joint.second, joint.b)):
+                if body == rod and all(np.linalg.norm(place - p) > TINY * self.size for p in found):
+                    found.append(place)
+        return tuple(found)
+
+    def _end(self, rod: str, place: Array) -> tuple[str, int]:
+        return rod, int(np.argmin([np.linalg.norm(place - p) for p in self.rod_ends[rod]]))
+
+    def _nodes(self) -> tuple[_Node, ...]:
+        """Return the centres of the rods: ends that joints tie together are one centre."""
+        node_of = {(rod, i): {(rod, i)} for rod in self.rods for i in range(len(self.rod_ends[rod]))}
+        members: list[tuple[tuple[str, int], str, Array]] = []
+        for joint in self.joints:
+            sides = (joint.first, joint.a), (joint.second, joint.b)
+            ends = [self._end(*side) for side in sides if side[0] in self.rod_ends]
+            if len(ends) == 2:
+                both = node_of[ends[0]] | node_of[ends[1]]
+                node_of.update(dict.fromkeys(both, both))
+            elif ends:
+                members += [(ends[0], body, place) for body, place in sides if body not in self.rod_ends]
+        nodes = []
+        for end, ends_here in node_of.items():
+            if end == min(ends_here, key=list(node_of).index):
+                here = [(body, place) for at, body, place in members if at in ends_here]
+                here.sort(key=lambda member: self.order.get(member[0], -1))  # known bodies first
+                nodes.append(_Node(tuple(e for e in node_of if e in ends_here), tuple(here)))
+        return tuple(nodes)
+
+    def node_of(self, rod: str, end: int) -> int:
+        return next(i for i, node in enumerate(self.nodes) if (rod, end) in node.ends)
+
+    # ---- the tree of the other bodies -----------------------------------------------------------------------------
+    def _edges(self) -> tuple[_Edge, ...]:
+        edges = [
+            _Edge(("joint", i), j.kind, (j.first, j.second), (j.a, j.b), j)
+            for i, j in enumerate(self.joints)
+            if j.first not in self.rod_ends and j.second not in self.rod_ends
+        ]
+        for i, node in enumerate(self.nodes):
+            for member in node.members[1:]:
+                (anchor, a), (body, b) = node.members[0], member
+                if body in self.order:
+                    edges.append(_Edge(("node", i), "S", (anchor, body), (a, b)))
+        return tuple(edges)
+
+    def drivers_of(self, edge: _Edge) -> dict[str, str]:
+        if edge.joint is None:
+            return {}
+        return {d.kind: d.name for d in self.drivers if d.joint == edge.joint.name}
+
+    def _preference(self, edge: _Edge) -> int:
+        driven = set(self.drivers_of(edge))
+        kind = edge.kind
+        if kind == "C" and len(driven) == 1:  # what is left free: a slide or a turn
+            kind = "P" if driven == {"angle"} else "R"
+        elif driven:
+            kind = "driven"
+        return _PREFERENCE[kind]
+
+    def _tree(self) -> tuple[_Step, ...]:
+        steps: list[_Step] = []
+        depth: dict[str, int] = {}
+        while len(steps) < len(self.framed):
+            best: tuple[int, int, int] | None = None
+            step = _Step(next(b for b in self.framed if b not in depth), "", None)  # if nothing carries any
+            for i, edge in enumerate(self.edges):
+                for body, parent in (edge.bodies, edge.bodies[::-1]):
+                    if body not in self.order or body in depth or (parent in self.order and parent not in depth):
+                        continue
+                    rank = self._preference(edge), depth.get(parent, 0), i
+                    if best is None or rank < best:
+                        best, step = rank, _Step(body, parent, edge)
+            steps.append(step)
+            depth[step.body] = depth.get(step.parent, 0) + 1
+        return tuple(steps)
+
+    def mark(self, step: _Step) -> tuple[Key | None, Array]:
+        """Return the point that the body's triad may be laid through: where it meets rods, else its next joint."""
+        body = step.body
+        found: list[tuple[Key, Array]] = [
+            (("node", i), place)
+            for i, node in enumerate(self.nodes)
+            for member, place in node.members
+            if member == body
+        ]
+        for i, driver in enumerate(self.drivers):
+            if driver.ends is not None:
+                found += [(("driver", 2 * i + k), driver.ends[k]) for k in range(2) if driver.bodies[k] == body]
+        joints = [e for e in self.edges if e.joint is not None and body in e.bodies]
+        joints.sort(key=lambda e: e.kind == "P")  # what slides along the body has points of its own
+        found += [(e.key, e.point(body)) for e in joints]
+        taken = None if step.edge is None else step.edge.key
+        own = np.zeros(3) if step.edge is None else step.edge.point(body)
+        return next(((key, place) for key, place in found if key != taken), (None, own))
+
+
+class _Writer:
+    """Writes the specification of a group; `explicit` where every coordinate is driven."""
+
+    def __init__(self, group: _Group, explicit: bool) -> None:
+        self.group, self.explicit = group, explicit
+        self.draft = Draft()
+        self.carriers: dict[str, Carrier] = {}
+        self.placements: dict[str, Placement] = {}
+        for step in group.tree:
+            self._carry(step)
+        self.centres = [self._centre(i, node) for i, node in enumerate(group.nodes)]
+        self._rods()
+        used = {step.edge for step in group.tree}
+        for edge in group.edges:
+            if edge not in used:
+                self._close(edge)
+        for i, driver in enumerate(group.drivers):
+            if driver.kind == "distance":
+                self._distance(i, driver)
+        self._axes()
+
+    def carrier(self, name: str) -> Carrier:
+        return self.carriers.get(name) or Known(self.draft, name)
+
+    def _body(self, name: str) -> Body:
+        return self.group.model.bodies[name]
+
+    def _carry(self, step: _Step) -> None:
+        mark, local = self.group.mark(step)
+        child = self._body(step.body)
+        if step.edge is None:
+            self.carriers[step.body] = carry_free(self.draft, child, mark, local)
+            return
+        ends = Ends(self._body(step.parent), child, self.group.size, mark, local)
+        drive = Drive(self.group.drivers_of(step.edge), self.explicit)
+        joint = step.edge.seen_from(step.parent)
+        self.carriers[step.body] = carry(self.draft, self.carrier(step.parent), joint, ends, step.edge.key, drive)
+
+    def _centre(self, i: int, node: _Node) -> Place:
+        if node.members:
+            body, local = node.members[0]
+            return self.carrier(body).place(("node", i), local)
+        rod, end = node.ends[0]
+        return Place(self.draft.unknown("P", "point", self._body(rod).outside(self.group.rod_ends[rod][end])))
+
+    def _rods(self) -> None:
+        for i, rod in enumerate(self.group.rods, 1):
+            p, q = self.group.rod_ends[rod]
+            P, Q = (self.centres[self.group.node_of(rod, end)] for end in (0, 1))
+            close_length(self.draft, "rod", P, Q, self.draft.parameter("L", "length", float(np.linalg.norm(q - p))))
+            names = self.draft.point(f"U{i}", P.text), self.draft.point(f"V{i}", Q.text)
+            self.placements[rod] = Between(*names, p, q)
+
+    def _close(self, edge: _Edge) -> None:
+        first = min(edge.bodies, key=lambda body: self.group.order.get(body, -1))  # a known body first
+        drive = Drive(self.group.drivers_of(edge))
+        p, q = self.carrier(first), self.carrier(edge.other(first))
+        close_joint(self.draft, p, q, edge.seen_from(first), edge.key, drive)
+
+    def _distance(self, i: int, driver: Driver) -> None:
+        assert driver.ends is not None
+        sides = [(driver.bodies[k], ("driver", 2 * i + k), driver.ends[k]) for k in (0, 1)]
+        sides.sort(key=lambda side: self.group.order.get(side[0], -1))
+        places = [self._place(*side) for side in sides]
+        close_length(self.draft, "distance", places[0], places[1], self.draft.length_driver(driver.name))
+
+    def _place(self, body: str, key: Key, local: Array) -> Place:
+        """Return a point of a body; on a rod, as a part of the way between its centres."""
+        if body not in self.group.rod_ends:
+            return self.carrier(body).place(key, local)
+        p, q = self.group.rod_ends[body]
+        part = self.draft.parameter("m", "number", float((local - p) @ (q - p) / ((q - p) @ (q - p))))
+        P, Q = (self.centres[self.group.node_of(body, end)].text for end in (0, 1))
+        return Place(self.draft.let("B", f"(1 - {part})*({P}) + {part}*({Q})"))
+
+    def _axes(self) -> None:
+        """Ask for origin and axes of every body that has a triad."""
+        for i, body in enumerate(self.group.framed, 1):
+            carrier = self.carriers[body]
+            names = f"O{i}", f"X{i}", f"Y{i}", f"Z{i}"
+            origin = carrier.place(("origin", 0), np.zeros(3)).text
+            x, y, _ = np.eye(3)
+            axes = carrier.basis if isinstance(carrier, Framed) and carrier.aligned else carrier.triad(x, y)
+            for name, text in zip(names, (origin, *axes), strict=True):
+                self.draft.point(name, text)
+            self.placements[body] = Axes(names[0], names[1:])
+
+
+def plan_spatial(
+    model: Model,
+    group_name: str,
+    group_type: str,
+    bodies: Sequence[str],
+    joints: Sequence[str],
+    drivers: Sequence[str],
+) -> GroupPlan:
+    """Return the plan of a group whose bodies, joints and drivers come in canonical order; all other bodies are known.
+
+    Its specification has the equations of every joint: more than unknowns where the group is over-constrained.
+    """
+    group = _Group(model, bodies, joints, drivers)
+    writer = _Writer(group, explicit=False)
+    if not writer.draft.has_unknowns:  # the generator needs an unknown: what is driven becomes one
+        writer = _Writer(group, explicit=True)
+    written = writer.draft.finished()
+    return GroupPlan(
+        name=group_name,
+        type=group_type,
+        bodies=tuple(bodies),
+        joints=tuple(joints),
+        drivers=tuple(drivers),
+        specification=written.text(),
+        coordinates=tuple(written.independent),
+        known=tuple(source for _, source in written.independent.values()),
+        parameters=written.values,
+        start=written.start,
+        placements={body: writer.placements[body] for body in bodies},
+    )

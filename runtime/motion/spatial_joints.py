@@ -1,0 +1,343 @@
+"""Spatial joints as formulas: where a joint puts a body (a tree of joints), and what it asks where a loop closes.
+
+A body that is carried by a joint has a right-handed triad e, f, g of expressions and a base point; any further point
+or direction of it is a combination with constant coefficients, which are parameters. Signs and the order of a joint's
+two bodies go into numbers, never into the text: `Link` always looks from the parent to the child.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..mechanism.model import Body, Joint
+from .spatial_draft import Draft
+
+Array = NDArray[np.float64]
+Key = tuple[str, int]  # what a point of a body is for: ("joint", 2), ("node", 0), ("driver", 1)
+TINY = 1e-9  # of the mechanism's size: a point nearer to an axis has no direction from it
+
+
+@dataclass(frozen=True)
+class Place:
+    """A point as base + arm; `square` is the arm's squared length as an expression in parameters."""
+
+    base: str
+    arm: str = ""
+    square: str = ""
+
+    @property
+    def text(self) -> str:
+        return f"{self.base} + {self.arm}" if self.arm else self.base
+
+
+class Carrier(Protocol):
+    """A body whose points and directions can be written down."""
+
+    known: bool
+
+    def place(self, key: Key, local: Array) -> Place: ...
+
+    def vector(self, local: Array) -> str: ...
+
+    def triad(self, n: Array, v: Array) -> tuple[str, str, str]: ...
+
+
+@dataclass
+class Known:
+    """A body that is solved already: its points and directions are known coordinates."""
+
+    draft: Draft
+    name: str
+    known: bool = True
+
+    def place(self, key: Key, local: Array) -> Place:
+        return Place(self.draft.point_of(self.name, local))
+
+    def vector(self, local: Array) -> str:
+        return self.draft.vector_of(self.name, local)
+
+    def triad(self, n: Array, v: Array) -> tuple[str, str, str]:
+        """Return two perpendicular directions and their product."""
+        names = self.vector(n), self.vector(v)
+        self.draft.assume(f"dot({names[0]}, {names[1]}) = 0")
+        return (*names, self.draft.let("w", f"cross({names[0]}, {names[1]})"))
+
+
+@dataclass
+class Framed:
+    """A body with a triad; the columns of `axes` are the triad in the body's own axes, `base_local` its base point."""
+
+    draft: Draft
+    base: str
+    base_local: Array
+    basis: tuple[str, str, str]
+    axes: Array
+    mark: Key | None = None
+    mark_parts: str = "efg"  # vectors of the triad in the marked point's arm
+    aligned: bool = False  # the triad is the body's own axes
+    known: bool = False
+    _places: dict[Key, Place] = field(default_factory=dict)
+
+    def place(self, key: Key, local: Array) -> Place:
+        if key not in self._places:
+            self._places[key] = self._place(self.axes.T @ (local - self.base_local), key == self.mark)
+        return self._places[key]
+
+    def _place(self, k: Array, marked: bool) -> Place:
+        parts = self.mark_parts if marked else "efg"
+        if parts == "efg":
+            name = self.draft.parameter("k", "vector", k)
+            return Place(self.base, self.draft.let("a", self._combination(name)), f"|{name}|^2")
+        if not parts:
+            return Place(self.base)
+        terms, squares = [], []
+        for part in parts:
+            i = "efg".index(part)
+            kind, prefix = ("length", "r") if part == "f" else ("offset", "q")
+            name = self.draft.parameter(prefix, kind, k[i])
+            terms.append(f"{name}*{self.basis[i]}")
+            squares.append(f"{name}^2")
+        return Place(self.base, " + ".join(terms), " + ".join(squares))
+
+    def _combination(self, name: str) -> str:
+        return " + ".join(f"{name}.{axis}*{unit}" for axis, unit in zip("xyz", self.basis, strict=True))
+
+    def vector(self, local: Array) -> str:
+        name = self.draft.parameter("k", "vector", self.axes.T @ local)
+        return self.draft.let("u", self._combination(name))
+
+    def triad(self, n: Array, v: Array) -> tuple[str, str, str]:
+        return self.vector(n), self.vector(v), self.vector(np.cross(n, v))
+
+
+@dataclass
+class Sliding:
+    """A body that slides along another: the other's points and directions, moved by slide * axis."""
+
+    draft: Draft
+    parent: Carrier
+    turn: Array  # its axes in the parent's
+    origin: Array  # its origin in the parent's axes where the slide is zero
+    shift: str
+    slot: str  # tells its points from the parent's own
+    known: bool = False
+
+    def place(self, key: Key, local: Array) -> Place:
+        place = self.parent.place((f"{self.slot}/{key[0]}", key[1]), self.origin + self.turn @ local)
+        return Place(self.draft.let("B", f"{place.base} + {self.shift}"), place.arm, place.square)
+
+    def vector(self, local: Array) -> str:
+        return self.parent.vector(self.turn @ local)
+
+    def triad(self, n: Array, v: Array) -> tuple[str, str, str]:
+        return self.parent.triad(self.turn @ n, self.turn @ v)
+
+
+# ---- a joint seen from one of its bodies --------------------------------------------------------------------------
+@dataclass(frozen=True, eq=False)
+class Link:
+    """A joint from a parent to a child: points a, b, axes n, m and normals v, u in their axes.
+
+    Turned round, a joint has its axes reversed: then turn and slide of the child relative to the parent keep their
+    values, and with them pitch and drivers.
+    """
+
+    kind: str
+    a: Array
+    b: Array
+    n: Array
+    m: Array
+    v: Array
+    u: Array
+    pitch: float
+
+
+def link(joint: Joint, parent: str) -> Link:
+    """Return the joint as seen from its body `parent`."""
+    if joint.first == parent:
+        sides = joint.a, joint.b, joint.axis_a, joint.axis_b, joint.normal_a, joint.normal_b
+    elif joint.kind == "U":
+        sides = joint.b, joint.a, joint.axis_b, joint.axis_a, joint.normal_b, joint.normal_a
+    else:
+        sides = joint.b, joint.a, -joint.axis_b, -joint.axis_a, joint.normal_b, joint.normal_a
+    return Link(joint.kind, *sides, joint.pitch)
+
+
+@dataclass(frozen=True)
+class Drive:
+    """Drivers of one joint, by kind; `explicit` makes a driven coordinate an unknown with an explicit equation."""
+
+    drivers: Mapping[str, str]
+    explicit: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Ends:
+    """Parent and child of a joint of the tree in the sketch, and the point that its triad may go through."""
+
+    parent: Body
+    child: Body
+    size: float
+    mark: Key | None
+    mark_local: Array
+
+
+def _slide(draft: Draft, drive: Drive, start: float) -> str:
+    if "displacement" not in drive.drivers:
+        return draft.unknown("z", "length", start)
+    driven = draft.length_driver(drive.drivers["displacement"])
+    if not drive.explicit:
+        return driven
+    name = draft.unknown("z", "length", start)
+    draft.equation("slide", f"{name} = {driven}")
+    return name
+
+
+def _pair(draft: Draft, cosine: float, sine: float) -> tuple[str, str]:
+    """Return unknown cosine and sine of a turn."""
+    length = float(np.hypot(cosine, sine)) or 1.0
+    c, s = draft.unknown("c", "number", cosine / length), draft.unknown("s", "number", sine / length)
+    draft.equation("unit", f"{c}^2 + {s}^2 = 1")
+    return c, s
+
+
+def _turn(draft: Draft, drive: Drive, cosine: float, sine: float) -> tuple[str, str]:
+    if "angle" not in drive.drivers:
+        return _pair(draft, cosine, sine)
+    theta = draft.angle_driver(drive.drivers["angle"])
+    if not drive.explicit:
+        return f"cos({theta})", f"sin({theta})"
+    length = float(np.hypot(cosine, sine)) or 1.0
+    c, s = draft.unknown("c", "number", cosine / length), draft.unknown("s", "number", sine / length)
+    draft.equation("turn", f"{c} = cos({theta})")
+    draft.equation("turn", f"{s} = sin({theta})")
+    return c, s
+
+
+# ---- the tree: how a joint carries a body -------------------------------------------------------------------------
+def carry(draft: Draft, parent: Carrier, joint: Link, ends: Ends, key: Key, drive: Drive) -> Carrier:
+    """Return the child of a joint of the tree, with the unknowns of the joint declared."""
+    match joint.kind:
+        case "P":
+            return _carry_slider(draft, parent, joint, ends, key, drive)
+        case "S":
+            return _carry_ball(draft, _named(draft, parent.place(key, joint.a).text), joint.b, ends.child)
+        case "U":
+            return _carry_universal(draft, parent, joint, ends, key)
+    return _carry_turning(draft, parent, joint, ends, key, drive)
+
+
+def _carry_slider(draft: Draft, parent: Carrier, joint: Link, ends: Ends, key: Key, drive: Drive) -> Carrier:
+    turn = _columns(joint.n, joint.v) @ _columns(joint.m, joint.u).T
+    place, axis = ends.child.outside(joint.b) - ends.parent.outside(joint.a), ends.parent.rotation @ joint.n
+    slide = _slide(draft, drive, float(place @ axis))
+    shift, slot = f"{slide}*{parent.vector(joint.n)}", f"{key[0]}{key[1]}"
+    return Sliding(draft, parent, turn, joint.a - turn @ joint.b, shift, slot)
+
+
+def _carry_ball(draft: Draft, base: str, base_local: Array, child: Body) -> Framed:
+    """Return a body with a known point: two of its axes are unknown vectors, the third is their product."""
+    e = draft.unknown("e", "unit vector", child.rotation[:, 0])
+    f = draft.unknown("f", "unit vector", child.rotation[:, 1])
+    draft.equation("unit", f"|{e}|^2 = 1")
+    draft.equation("unit", f"|{f}|^2 = 1")
+    draft.equation("square", f"dot({e}, {f}) = 0")
+    return Framed(draft, base, base_local, (e, f, draft.let("g", f"cross({e}, {f})")), np.eye(3), aligned=True)
+
+
+def carry_free(draft: Draft, child: Body, mark: Key | None, mark_local: Array) -> Framed:
+    """Return a body that no joint carries: a free point and two free axes."""
+    base = draft.unknown("P", "point", child.outside(mark_local))
+    return replace(_carry_ball(draft, base, mark_local, child), mark=mark, mark_parts="")
+
+
+def _carry_universal(draft: Draft, parent: Carrier, joint: Link, ends: Ends, key: Key) -> Framed:
+    """Return a body on the second axis of a cross: m = c v + s w turns about n, the body about m."""
+    rotation, inverse = ends.child.rotation, ends.parent.rotation.T
+    m_parent = inverse @ rotation @ joint.m
+    v = _perpendicular(m_parent, joint.n, 0.0)
+    w = np.cross(joint.n, v)
+    centre = parent.place(key, joint.a).text
+    n_, v_, w_ = parent.triad(joint.n, v)
+    c, s = _pair(draft, float(m_parent @ v), float(m_parent @ w))
+    e = draft.let("e", f"{c}*{v_} + {s}*{w_}")
+    across = draft.let("x", f"{s}*{v_} - {c}*{w_}")  # m x n
+    f_child = _perpendicular(ends.mark_local - joint.b, joint.m, TINY * ends.size)
+    f_parent = inverse @ rotation @ f_child
+    c, s = _pair(draft, float(f_parent @ joint.n), float(f_parent @ np.cross(m_parent, joint.n)))
+    f = draft.let("f", f"{c}*{n_} + {s}*{across}")
+    g = draft.let("g", f"{c}*{across} - {s}*{n_}")
+    return Framed(draft, _named(draft, centre), joint.b, (e, f, g), _columns(joint.m, f_child), ends.mark, "ef")
+
+
+def _carry_turning(draft: Draft, parent: Carrier, joint: Link, ends: Ends, key: Key, drive: Drive) -> Framed:
+    """Return a body that turns about an axis of its parent: R, C, H and planar joints.
+
+    The triad's second vector points to the marked point; on a known axis the base point is its foot, so that the
+    point is base + r f with one parameter.
+    """
+    arm = ends.mark_local - joint.b
+    f_child = _perpendicular(arm, joint.m, TINY * ends.size, joint.u)
+    turn = _columns(joint.n, joint.v) @ _columns(joint.m, joint.u).T
+    v = turn @ f_child
+    foot = float(arm @ joint.m) if parent.known and ends.mark is not None else 0.0
+    a, b, parts = joint.a + foot * joint.n, joint.b + foot * joint.m, "f" if parent.known else "ef"
+    if joint.kind == "planar" and parent.known and ends.mark is not None:
+        b, parts = ends.mark_local, ""
+    n_, v_, w_ = parent.triad(joint.n, v)
+    base = parent.place(key, a).text
+    axes = ends.parent.rotation @ _columns(joint.n, v)
+    along = axes.T @ (ends.child.outside(b) - ends.parent.outside(a))
+    f_start = axes.T @ ends.child.rotation @ f_child
+    if joint.kind == "H":
+        psi, c, s = _screw_turn(draft, drive, float(np.arctan2(f_start[2], f_start[1])))
+        pitch = draft.parameter("p", "number", joint.pitch)
+        base = f"{base} + {pitch}*{psi}*{n_}"
+    elif joint.kind == "planar":
+        x, y = draft.unknown("z", "length", along[1]), draft.unknown("z", "length", along[2])
+        base = f"{base} + {x}*{v_} + {y}*{w_}"
+        c, s = _pair(draft, f_start[1], f_start[2])
+    else:
+        c, s = _turn(draft, drive, f_start[1], f_start[2])
+        if joint.kind == "C":
+            base = f"{base} + {_slide(draft, drive, along[0])}*{n_}"
+    basis = n_, draft.let("f", f"{c}*{v_} + {s}*{w_}"), draft.let("g", f"{c}*{w_} - {s}*{v_}")
+    return Framed(draft, _named(draft, base), b, basis, _columns(joint.m, f_child), ends.mark, parts)
+
+
+def _screw_turn(draft: Draft, drive: Drive, start: float) -> tuple[str, str, str]:
+    """Return a screw's angle with its cosine and sine: the slide needs the angle itself."""
+    if "angle" in drive.drivers:
+        theta = draft.angle_driver(drive.drivers["angle"])
+        if not drive.explicit:
+            return theta, f"cos({theta})", f"sin({theta})"
+        psi = draft.unknown("psi", "angle", start)
+        draft.equation("turn", f"{psi} = {theta}")
+    else:
+        psi = draft.unknown("psi", "angle", start)
+    return psi, f"cos({psi})", f"sin({psi})"
+
+
+def _named(draft: Draft, point: str) -> str:
+    return point if point.isalnum() else draft.let("B", point)
+
+
+def _columns(n: Array, v: Array) -> Array:
+    return np.column_stack([n, v, np.cross(n, v)])
+
+
+def _perpendicular(x: Array, n: Array, least: float, otherwise: Array | None = None) -> Array:
+    """Return the direction of x across n; where it is none, `otherwise`, or any direction across n."""
+    across = x - (x @ n) * n
+    length = float(np.linalg.norm(across))
+    if length > least:
+        return np.asarray(across / length)
+    if otherwise is not None:
+        return otherwise
+    across = np.cross(n, np.eye(3)[int(np.argmin(np.abs(n)))])
+    return np.asarray(across / np.linalg.norm(across))

@@ -1,0 +1,82 @@
+"""What a spatial joint, rod or driver asks where it closes a loop: equations between two bodies already written down.
+
+Axes are aligned by dot products with two perpendicular directions of the other body, never by a cross product: its
+three rows would have rank two. Lengths are squared with the squares of constant arms taken out, which leaves them
+linear in the triads: so the rocker of an RSSR becomes a circle that meets a line.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .spatial_draft import Draft
+from .spatial_joints import Carrier, Drive, Key, Link, Place
+
+
+def close_joint(draft: Draft, p: Carrier, q: Carrier, joint: Link, key: Key, drive: Drive) -> None:
+    """Add the equations of a joint from body p to body q, and those of its drivers."""
+    P, Q = p.place(key, joint.a), q.place(key, joint.b)
+    if joint.kind in "RSU":
+        draft.equation("meet", f"{Q.text} = {P.text}")
+    if joint.kind == "S":
+        return
+    n = p.vector(joint.n)
+    if joint.kind == "U":
+        draft.equation("square", f"dot({n}, {q.vector(joint.m)}) = 0")
+        return
+    u, w = q.vector(joint.u), q.vector(np.cross(joint.m, joint.u))
+    draft.equation("align", f"dot({n}, {u}) = 0")
+    draft.equation("align", f"dot({n}, {w}) = 0")
+    if joint.kind == "R":
+        if "angle" in drive.drivers:
+            _turned(draft, p, joint, u, n, draft.angle_driver(drive.drivers["angle"]))
+        return
+    D = draft.let("D", f"{Q.base} - {P.base}{_sum(Q, P)}")
+    if joint.kind == "planar":
+        draft.equation("plane", f"dot({D}, {n}) = 0")
+        return
+    draft.equation("line", f"dot({D}, {u}) = 0")
+    draft.equation("line", f"dot({D}, {w}) = 0")
+    if joint.kind == "P":
+        draft.equation("hold", f"dot({p.vector(joint.v)}, {w}) = 0")
+    if joint.kind == "H":
+        _screw(draft, p, joint, (D, u, n), drive)
+    elif "angle" in drive.drivers:
+        _turned(draft, p, joint, u, n, draft.angle_driver(drive.drivers["angle"]))
+    if "displacement" in drive.drivers:
+        draft.equation("slide", f"dot({D}, {n}) = {draft.length_driver(drive.drivers['displacement'])}")
+
+
+def _sum(Q: Place, P: Place) -> str:
+    """Return the arms of Q - P as the end of a sum."""
+    return (f" + {Q.arm}" if Q.arm else "") + (f" - ({P.arm})" if P.arm else "")
+
+
+def _turned(draft: Draft, p: Carrier, joint: Link, u: str, n: str, angle: str) -> None:
+    draft.equation("turn", f"angle({p.vector(joint.v)}, {u}, {n}) = {angle}")
+
+
+def _screw(draft: Draft, p: Carrier, joint: Link, names: tuple[str, str, str], drive: Drive) -> None:
+    """Tie slide to turn; a turn that is not driven is an unknown of its own, zero in the sketch."""
+    D, u, n = names
+    driven = drive.drivers.get("angle")
+    angle = draft.unknown("psi", "angle", 0.0) if driven is None else draft.angle_driver(driven)
+    _turned(draft, p, joint, u, n, angle)
+    draft.equation("slide", f"dot({D}, {n}) = {draft.parameter('p', 'number', joint.pitch)}*{angle}")
+
+
+def close_length(draft: Draft, prefix: str, P: Place, Q: Place, length: str) -> None:
+    """Add |P - Q|² = length², linear in arms of constant length."""
+    if not P.arm and not Q.arm:
+        draft.equation(prefix, f"|{P.base} - {Q.base}|^2 = {length}^2")
+        return
+    if not P.arm:
+        P, Q = Q, P
+    D = draft.let("D", f"{P.base} - {Q.base}")
+    if not Q.arm:
+        draft.equation(prefix, f"|{D}|^2 + 2*dot({D}, {P.arm}) + {P.square} = {length}^2")
+        return
+    draft.equation(
+        prefix,
+        f"|{D}|^2 + 2*dot({D}, {P.arm} - ({Q.arm})) - 2*dot({P.arm}, {Q.arm}) + {P.square} + {Q.square} = {length}^2",
+    )

@@ -1,0 +1,178 @@
+"""Result files: CSV, JSON, Parquet, NetCDF and NumPy archives, written whole or not at all, and read back."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import zipfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError, nearest
+from .results import FORMAT, TABLES, Results, from_tree
+
+ENDINGS = (".csv", ".json", ".parquet", ".nc", ".npz")
+
+
+def check_target(path: Path, endings: tuple[str, ...] = ENDINGS) -> str:
+    """Return the ending of a file to be written; InputError if it is none of `endings` or the folder is missing."""
+    ending = path.suffix.lower()
+    if ending not in endings:
+        found = f"the ending '{path.suffix}'" if path.suffix else "a name without an ending"
+        raise InputError(f"{path}: {found} is not known; the ending chooses the kind of file, one of "
+                         f"{' '.join(endings)}{nearest(ending, endings)}")
+    if not path.parent.is_dir():
+        raise InputError(f"{path}: there is no folder {path.parent}; make it first, or choose another place")
+    if path.is_dir():
+        raise InputError(f"{path}: this is a folder; give the name of a file")
+    return ending
+
+
+def write_whole(path: Path, write: Callable[[Path], object]) -> Path:
+    """Let `write` fill a temporary file beside `path`, then put it in its place in one step."""
+    # The process id keeps two runs apart; the ending stays, because some writers look at it.
+    part = path.with_name(f".{path.stem}.{os.getpid()}{path.suffix}")
+    try:
+        write(part)
+        part.replace(path)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written ({error.strerror or error}); choose another place") from error
+    finally:
+        part.unlink(missing_ok=True)
+    return path
+
+
+def save(results: Results, path: Path) -> Path:
+    """Write the results to a file of the kind that its ending says."""
+    writers = {".csv": _write_csv, ".json": _write_json, ".parquet": _write_parquet, ".nc": _write_netcdf,
+               ".npz": _write_npz}
+    write = writers[check_target(path)]
+    return write_whole(path, lambda part: write(results, part))
+
+
+def load(path: Path) -> Results:
+    """Read a .json, .npz or .nc file of results."""
+    readers = {".json": _read_json, ".npz": _read_npz, ".nc": _read_netcdf}
+    if path.suffix.lower() not in readers:
+        raise InputError(f"{path}: results are read back from {' '.join(readers)} only; save them as one of these "
+                         "(a .csv or .parquet file is a table for other programs)")
+    if not path.is_file():
+        raise InputError(f"{path}: there is no such file")
+    try:
+        return readers[path.suffix.lower()](path)
+    except (KeyError, TypeError, ValueError, AttributeError, OSError, zipfile.BadZipFile) as error:
+        what = f"{type(error).__name__}: {error}"
+        raise InputError(f"{path}: this is no result file of format {FORMAT} ({what})") from error
+
+
+# ---- JSON ---------------------------------------------------------------------------------------------------------
+def json_text(results: Results) -> str:
+    """Return the result file as JSON text: shortest digits that read back exactly, null for what is not finite."""
+    return json.dumps(plain(results.tree()), allow_nan=False)
+
+
+def plain(value: Any) -> Any:
+    """Return lists, numbers, text and None only, ready for JSON."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(entry) for key, entry in value.items()}
+    if isinstance(value, np.ndarray) and value.dtype.kind == "f":
+        if np.isfinite(value).all():  # the usual case, at the speed of tolist
+            return value.tolist()
+        return np.where(np.isfinite(value), value.astype(object), None).tolist()
+    if isinstance(value, np.ndarray | np.generic):
+        return plain(value.tolist())
+    if isinstance(value, list | tuple | set | frozenset):
+        return [plain(entry) for entry in value]
+    if isinstance(value, float):
+        return value if np.isfinite(value) else None
+    if value is None or isinstance(value, str | bool | int):
+        return value
+    return str(value)
+
+
+def _write_json(results: Results, path: Path) -> None:
+    path.write_text(json_text(results), encoding="utf-8")
+
+
+def _read_json(path: Path) -> Results:
+    tree = json.loads(path.read_text(encoding="utf-8"))
+    _check_format(tree["format"])
+    return from_tree(tree)
+
+
+def _check_format(found: Any) -> None:
+    if int(found) != FORMAT:
+        raise ValueError(f"it has format {found}")
+
+
+# ---- tables -------------------------------------------------------------------------------------------------------
+def _write_csv(results: Results, path: Path) -> None:
+    columns = results.columns()
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(columns)
+        # csv writes a float by its repr, so that it reads back exactly
+        writer.writerows(zip(*(values.tolist() for values in columns.values()), strict=True))
+
+
+def _write_parquet(results: Results, path: Path) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    table = pa.table({name: pa.array(values) for name, values in results.columns().items()})
+    about = {"assurgent": json.dumps({"format": FORMAT, "mechanism": results.mechanism, "method": results.method,
+                                      "diagnostics": plain(results.diagnostics)})}
+    pq.write_table(table.replace_schema_metadata(about), path)
+
+
+# ---- NumPy: keys are the paths of the JSON form, `points.B.position` -----------------------------------------------
+def _write_npz(results: Results, path: Path) -> None:
+    tree = results.tree()
+    flat: dict[str, Any] = {key: np.array(tree[key]) for key in ("format", "mechanism", "method", "time")}
+    for table in TABLES:
+        for name, entry in tree.get(table, {}).items():
+            flat |= {f"{table}.{name}.{quantity}": values for quantity, values in entry.items()}
+    for table in ("energy", "criterion"):
+        flat |= {f"{table}.{name}": values for name, values in tree.get(table, {}).items()}
+    for key in ("independent", "diagnostics"):
+        if key in tree:
+            flat[key] = np.array(json.dumps(plain(tree[key])))
+    with path.open("wb") as file:
+        np.savez(file, **flat)
+
+
+def _read_npz(path: Path) -> Results:
+    tree: dict[str, Any] = {}
+    with np.load(path, allow_pickle=False) as archive:
+        _check_format(archive["format"])
+        for key in archive.files:
+            table, _, rest = key.partition(".")
+            if not rest:
+                text = table in ("independent", "diagnostics")
+                tree[key] = json.loads(str(archive[key])) if text else archive[key]
+            elif table in TABLES:
+                name, _, quantity = rest.rpartition(".")  # a name may hold dots, a quantity has none
+                tree.setdefault(table, {}).setdefault(name, {})[quantity] = archive[key]
+            else:
+                tree.setdefault(table, {})[rest] = archive[key]
+    return from_tree(tree)
+
+
+# ---- NetCDF -------------------------------------------------------------------------------------------------------
+def _write_netcdf(results: Results, path: Path) -> None:
+    # NetCDF 3 through SciPy: no further library, and every NetCDF program reads it
+    results.to_xarray().to_netcdf(path, engine="scipy", format="NETCDF3_64BIT")
+
+
+def _read_netcdf(path: Path) -> Results:
+    import xarray as xr
+
+    from .labelled import from_dataset
+
+    with xr.open_dataset(path, engine="scipy") as data:
+        _check_format(data.attrs["format"])
+        return from_dataset(data.load())

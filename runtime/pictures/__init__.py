@@ -1,0 +1,1 @@
+"""Plots, animations and diagrams."""

@@ -1,0 +1,204 @@
+"""A mechanism in motion as a file: GIF, film (MP4), page (HTML) or animated SVG, chosen by the file's ending."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError, nearest
+from ..mechanism.model import Model
+from ..motion.results import Results
+from ..motion.writers import check_target, write_whole
+from .arrows import Arrows, arrows, room
+from .draw import Drawing
+from .plot import default_names
+from .scene import build
+from .shapes import Scene
+
+ENDINGS = (".gif", ".mp4", ".html", ".svg")
+PIXELS = 100  # per inch, of GIF and film
+MOST_FRAMES = 1500
+
+
+@dataclass(frozen=True, eq=False)
+class Film:
+    """What is shown: a scene, the steps of the results that are its frames, how long it lasts, and what is drawn."""
+
+    scene: Scene
+    steps: tuple[int, ...]
+    seconds: float
+    traces: tuple[str, ...]
+    vectors: tuple[Arrows, ...]
+
+    @property
+    def fps(self) -> float:
+        return len(self.steps) / self.seconds
+
+    @property
+    def pace(self) -> str:
+        """How fast the film runs against the clock, in words."""
+        times = self.scene.time[list(self.steps)]
+        factor = float(times[-1] - times[0]) / self.seconds if len(times) > 1 else 1.0
+        if abs(factor - 1) < 0.05 or factor <= 0:
+            return "real time"
+        return f"{1 / factor:.3g} times slower" if factor < 1 else f"{factor:.3g} times faster"
+
+
+def animate(model: Model, results: Results, path: str | Path, fps: float = 25.0, seconds: float | None = None,
+            vectors: Sequence[str] = (), trace: Sequence[str] | None = None, start: float | None = None,
+            stop: float | None = None) -> Path:
+    """Write an animation and return its path; the ending chooses .gif, .mp4, .html or .svg.
+
+    vectors: "velocity", "acceleration" or both, drawn at the traced points. trace: points whose paths are shown (by
+    default those that trace no plain circle; an empty list for none). start, stop: the part of the run that is shown;
+    a run with many turns shows its first two unless told. seconds: how long the film lasts; by default real time where
+    that can be watched, else six seconds.
+    """
+    path = Path(path)
+    ending = check_target(path, ENDINGS)
+    film = plan(model, results, fps, seconds, vectors, trace, start, stop)
+    if ending == ".gif":
+        return write_whole(path, lambda part: _write_gif(film, part))
+    if ending == ".mp4":
+        program = ffmpeg()
+        return write_whole(path, lambda part: _write_mp4(film, part, program))
+    if ending == ".html":
+        from .page import page
+
+        text = page(film)
+    else:
+        from .moving_svg import moving_svg
+
+        text = moving_svg(film)
+    return write_whole(path, lambda part: part.write_text(text, encoding="utf-8"))
+
+
+def plan(model: Model, results: Results, fps: float = 25.0, seconds: float | None = None, vectors: Sequence[str] = (),
+         trace: Sequence[str] | None = None, start: float | None = None, stop: float | None = None) -> Film:
+    """Return the film of a run: which steps it shows, and what is drawn."""
+    if not len(results):
+        raise InputError(f"animation: {results.mechanism} has no solved instant to show")
+    if not fps > 0 or (seconds is not None and not seconds > 0):
+        raise InputError(f"animation: fps = {fps:g} and seconds = {seconds} must be positive")
+    scene = build(model, results)
+    for name in trace or ():
+        if name not in scene.marked:
+            raise InputError(f"animation: trace '{name}' is no point of {model.name}{nearest(name, scene.marked)}")
+    chosen = [n for n in default_names(results, model) if n in scene.marked] if trace is None else list(trace)
+    moving = chosen or [n for n in scene.marked if np.ptp(results.points[n].position, axis=0).max() > 0]
+    first, last = _window(results, start, stop)
+    span = float(last - first)
+    if seconds is None:
+        seconds = span if 2.0 <= span <= 20.0 else 6.0
+    frames = min(max(2, round(fps * seconds)), MOST_FRAMES)
+    wanted = np.linspace(first, last, frames)
+    nearest_step = np.abs(np.searchsorted((results.time[1:] + results.time[:-1]) / 2, wanted))
+    return Film(scene, tuple(int(k) for k in nearest_step), float(seconds), tuple(chosen),
+                tuple(arrows(scene, results, vectors, moving)))
+
+
+def _window(results: Results, start: float | None, stop: float | None) -> tuple[float, float]:
+    """Return the part of the run that is shown: all of it, or the first two turns of the fastest body."""
+    times = results.time
+    first, last = float(times[0]), float(times[-1])
+    for name, value in (("start", start), ("stop", stop)):
+        if value is not None and not first <= value <= last:
+            raise InputError(f"animation: {name} = {value:g} is outside the run, which is from {first:g} to {last:g} s")
+    if start is not None:
+        first = start
+    if stop is not None:
+        return first, stop
+    rates = [np.linalg.norm(np.atleast_2d(b.angular_velocity.T), axis=0) for b in results.bodies.values()]
+    if rates and len(times) > 2:
+        turned = [np.concatenate([[0], np.cumsum(np.diff(times) * (w[1:] + w[:-1]) / 2)]) / (2 * np.pi) for w in rates]
+        fastest = max(turned, key=lambda turns: float(turns[-1]))
+        begin = float(np.interp(first, times, fastest))
+        if fastest[-1] - begin > 6:  # more turns than an eye can follow
+            last = float(times[np.searchsorted(fastest, begin + 2)])
+    return first, last
+
+
+# ---- frames by matplotlib -------------------------------------------------------------------------------------------
+def _frames(film: Film) -> Iterator[np.ndarray[Any, np.dtype[np.uint8]]]:
+    """Draw the frames one after another, as images height x width x RGB with even sides."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    scene = film.scene
+    low, high = room(scene, film.vectors)
+    wide, tall = (high - low)[:2] if scene.dimension == 2 else (1.0, 0.85)
+    width, height = 7.2, 7.2 * tall / wide + 0.7
+    shrink = min(1.0, 6.4 / height)
+    sides = [2 * round(side * shrink * PIXELS / 2) / PIXELS for side in (max(width, 0.55 * height), height)]
+    figure = Figure(figsize=tuple(sides), dpi=PIXELS)
+    canvas = FigureCanvasAgg(figure)
+    band = 0.4 / sides[1]
+    ax = figure.add_axes((0.01, 0.01, 0.98, 0.98 - band), projection="3d" if scene.dimension == 3 else None)
+    some = [film.steps[k] for k in np.unique(np.linspace(0, len(film.steps) - 1, 10).astype(int))]
+    drawing = Drawing(ax, scene, film.steps[0], traces=film.traces, vectors=film.vectors, label_steps=some)
+    figure.text(0.02, 1 - band / 2, scene.name, fontsize=11, fontweight="bold", va="center")
+    clock = figure.text(0.98, 1 - band / 2, "", fontsize=9, ha="right", va="center", family="monospace")
+    for k in film.steps:
+        drawing.update(k)
+        clock.set_text(f"t = {scene.time[k]:.4g} s   ({film.pace})")
+        canvas.draw()
+        yield np.asarray(canvas.buffer_rgba())[:, :, :3].copy()
+
+
+def _write_gif(film: Film, path: Path) -> None:
+    from PIL import Image
+
+    images = [Image.fromarray(frame) for frame in _frames(film)]
+    # one palette for all frames, taken from a few of them side by side: no flicker, and a smaller file
+    some = [images[k] for k in np.unique(np.linspace(0, len(images) - 1, 5).astype(int))]
+    sheet = Image.new("RGB", (some[0].width, some[0].height * len(some)))
+    for k, image in enumerate(some):
+        sheet.paste(image, (0, k * image.height))
+    palette = sheet.quantize(colors=128, dither=Image.Dither.NONE)
+    first, *rest = [image.quantize(palette=palette, dither=Image.Dither.NONE) for image in images]
+    # GIF counts in hundredths of a second, and browsers slow anything below two of them
+    duration = max(20, 10 * round(100 / film.fps))
+    first.save(path, save_all=True, append_images=rest, duration=duration, loop=0, optimize=False)
+
+
+def ffmpeg() -> str:
+    """Return the ffmpeg program: the system's, or that of the package imageio-ffmpeg."""
+    found = shutil.which("ffmpeg")
+    if found:
+        return found
+    try:
+        import imageio_ffmpeg
+
+        return str(imageio_ffmpeg.get_ffmpeg_exe())
+    except (ImportError, RuntimeError) as error:
+        raise InputError(".mp4: the program ffmpeg is not there; install it (`apt install ffmpeg`, `brew install "
+                         "ffmpeg` or `pip install imageio-ffmpeg`), or write .gif, .html or .svg, which need nothing "
+                         "more") from error
+
+
+def _write_mp4(film: Film, path: Path, program: str) -> None:
+    frames = _frames(film)
+    first = next(frames)
+    height, width = first.shape[:2]
+    command = [program, "-y", "-loglevel", "error", "-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{width}x{height}",
+               "-r", f"{film.fps:g}", "-i", "-", "-an", "-c:v", "libx264", "-pix_fmt", "yuv420p", "-crf", "18",
+               "-movflags", "+faststart", str(path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdin is not None
+        assert process.stderr is not None
+        try:
+            process.stdin.write(first.tobytes())
+            for frame in frames:
+                process.stdin.write(frame.tobytes())
+            process.stdin.close()
+        except BrokenPipeError:
+            pass  # ffmpeg has given up; what it says follows
+        said = process.stderr.read().decode(errors="replace").strip()
+    if process.returncode:
+        raise InputError(f"{path.name}: ffmpeg ({program}) could not write the film: {said[-300:]}")

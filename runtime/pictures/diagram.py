@@ -1,0 +1,260 @@
+"""The structure of a mechanism as a picture (SVG): its kinematic graph, and its structural diagram beside it.
+
+The structural diagram is that of Saura et al., Fig. 3g: a circle 0 for the frame, one circle per group with
+(number of bodies, number of drivers) in it, and an arrow to every group from those that must be solved before it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from xml.sax.saxutils import escape
+
+from ..mechanism.model import FRAME, Model
+from ..mechanism.structure import Group, Structure
+
+FILLS = ("#dbeafe", "#dcfce7", "#fef3c7", "#fce7f3", "#ede9fe", "#cffafe", "#ffedd5", "#e5e7eb")
+INK, DRIVEN, PALE = "#1f2937", "#c2410c", "#6b7280"
+CHARACTER = 7.2  # mean width of a character at 13 px
+ROW, MARGIN, RADIUS = 78.0, 36.0, 27.0
+Point = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class _Panel:
+    """Drawn elements, and the box that they fill."""
+
+    elements: tuple[str, ...]
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+
+def structural_diagram(model: Model, structure: Structure) -> str:
+    """Return the SVG text: the kinematic graph on the left, the structural diagram on the right."""
+    fill = {b: FILLS[k % len(FILLS)] for k, group in enumerate(structure.groups) for b in group.bodies}
+    graph = _kinematic_graph(model, structure, fill)
+    diagram = _group_diagram(structure)
+    head = 64.0
+    height = head + max(graph.bottom - graph.top, diagram.bottom - diagram.top) + MARGIN
+    middle = head + (height - head - MARGIN) / 2
+    gap = graph.right - graph.left + 2.5 * MARGIN
+    width = gap + diagram.right - diagram.left + 1.5 * MARGIN
+    title = f"{model.name}: mobility {structure.mobility}, {_many(len(structure.groups), 'group')}"
+    out = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" '
+        f'viewBox="0 0 {width:.0f} {height:.0f}" font-family="Helvetica, Arial, sans-serif" font-size="13">',
+        f"<title>{escape(title)}</title>",
+        '<defs><marker id="arrow" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="8" markerHeight="8" '
+        f'orient="auto-start-reverse"><path d="M0,1 L10,5 L0,9 z" fill="{INK}"/></marker></defs>',
+        '<rect width="100%" height="100%" fill="#ffffff"/>',
+    ]
+    for panel, x, heading in ((graph, MARGIN, "Kinematic graph"), (diagram, gap, "Structural diagram")):
+        out.append(_text((x, 30.0), heading, size=15, anchor="start", weight="bold"))
+        shift = middle - (panel.top + panel.bottom) / 2
+        out += [f'<g transform="translate({x - panel.left:.1f},{shift:.1f})">', *panel.elements, "</g>"]
+    return "\n".join([*out, "</svg>", ""])
+
+
+# ---- the kinematic graph: bodies and joints ------------------------------------------------------------------------
+def _kinematic_graph(model: Model, structure: Structure, fill: Mapping[str, str]) -> _Panel:
+    ties = [tuple(j.bodies) for j in model.joints.values()] + [d.bodies for d in model.drivers.values()]
+    columns = _columns(model.bodies, ties)
+    links = {body: [b for tie in ties if body in tie for b in tie if b != body] for body in model.bodies}
+    _untangle(columns, links)
+    driven: dict[str, list[str]] = {}
+    for name, driver in sorted(model.drivers.items()):
+        if driver.joint is not None:
+            driven.setdefault(driver.joint, []).append(name)
+    words = {name: _joint_words(name, joint.kind, driven.get(name, [])) for name, joint in model.joints.items()}
+    widest_label = max((len(text) for text in words.values()), default=0) * CHARACTER * 0.85
+    label = {body: "frame" if body == FRAME else _members(model, body) for body in model.bodies}
+    wide = {body: len(text) * CHARACTER + 22 for body, text in label.items()}
+    at: dict[str, Point] = {}
+    x = 0.0
+    for column in columns:
+        half = max(wide[b] for b in column) / 2
+        x += half
+        at.update({b: (x, (k - (len(column) - 1) / 2) * ROW) for k, b in enumerate(column)})
+        x += half + widest_label + 34
+    place = {body: k for k, column in enumerate(columns) for body in column}
+    edges: list[str] = []
+    labels: list[str] = []
+    drawn: Counter[frozenset[str]] = Counter()
+    lines = [(j.first, j.second, words[n], n in driven, False, j.carrier) for n, j in sorted(model.joints.items())]
+    floating = sorted(name for name, driver in model.drivers.items() if driver.joint is None)
+    lines += [(*model.drivers[n].bodies, f"{n}: {model.drivers[n].kind}", True, True, None) for n in floating]
+    for first, second, text, is_driven, dashed, carrier in lines:
+        a, b = at[first], at[second]
+        pair = frozenset((first, second))
+        bend = 30.0 * drawn[pair] * (1 if drawn[pair] % 2 else -1)
+        if place[first] == place[second]:  # bodies of one column: bend the line around those between them
+            bend += 26.0 + 12.0 * (abs(a[1] - b[1]) / ROW - 1)
+        drawn[pair] += 1
+        path, top = _curve(a, b, bend)
+        colour, thick = (DRIVEN, 3.0) if is_driven else (INK, 1.4)
+        edges.append(_path(path, colour, thick, dashed))
+        if carrier is not None:
+            edges.append(_path(_curve(top, at[carrier], 0)[0], PALE, 1.0, True))
+        labels.append(_text(top, text, size=11, colour=colour, halo=True, weight="bold" if is_driven else "normal"))
+    boxes = []
+    for body, (cx, cy) in sorted(at.items()):
+        style = f'fill="{fill.get(body, "#ffffff")}" stroke="{INK}" stroke-width="1.4"'
+        if body == FRAME:
+            style = f'fill="{INK}" stroke="{INK}"'
+        elif body not in fill:  # in no group: not determined
+            style += ' stroke-dasharray="4 3"'
+        w = wide[body]
+        boxes.append(f'<rect x="{cx - w / 2:.1f}" y="{cy - 14:.1f}" width="{w:.1f}" height="28" rx="14" {style}/>')
+        boxes.append(_text((cx, cy), label[body], colour="#ffffff" if body == FRAME else INK))
+    tallest = max(len(column) for column in columns) * ROW / 2
+    right = max(p[0] + wide[b] / 2 for b, p in at.items())
+    return _Panel((*edges, *boxes, *labels), 0.0, -tallest, right + widest_label / 2, tallest)
+
+
+def _joint_words(name: str, kind: str, drivers: Sequence[str]) -> str:
+    return f"{name}: {kind}" + (f" \u2190 {', '.join(drivers)}" if drivers else "")
+
+
+def _members(model: Model, body: str) -> str:
+    return " + ".join(sorted(member.name for member in model.bodies[body].members)) or body
+
+
+def _columns(bodies: Iterable[str], ties: Iterable[Sequence[str]]) -> list[list[str]]:
+    """Return the bodies by their distance from the frame; those that no joint ties to it come last."""
+    beside: dict[str, list[str]] = {body: [] for body in bodies}
+    for tie in ties:
+        for body in tie:
+            beside[body] += [other for other in tie if other != body]
+    distance, queue = {FRAME: 0}, deque([FRAME])
+    while queue:
+        body = queue.popleft()
+        for other in sorted(beside[body]):
+            if other not in distance:
+                distance[other] = distance[body] + 1
+                queue.append(other)
+    last = max(distance.values()) + 1
+    columns: dict[int, list[str]] = {}
+    for body in sorted(beside):
+        columns.setdefault(distance.get(body, last), []).append(body)
+    return [columns[k] for k in sorted(columns)]
+
+
+def _untangle(columns: list[list[str]], links: Mapping[str, Sequence[str]]) -> None:
+    """Sort each column by the mean height of what its members are linked to, a few times to and fro."""
+    height = {b: k - (len(column) - 1) / 2 for column in columns for k, b in enumerate(column)}
+    for _ in range(6):
+        for column in [*columns, *reversed(columns)]:
+            inside = set(column)
+            mean = {}
+            for b in column:
+                near = [height[o] for o in links[b] if o not in inside and o in height]
+                mean[b] = sum(near) / len(near) if near else height[b]
+            column.sort(key=lambda b: (mean[b], b))
+            height.update({b: k - (len(column) - 1) / 2 for k, b in enumerate(column)})
+
+
+# ---- the structural diagram: groups and their order ----------------------------------------------------------------
+def _group_diagram(structure: Structure) -> _Panel:
+    groups = {group.name: group for group in structure.groups}
+    needs = {g.name: [*g.depends_on, *([FRAME] if _on_frame(g) else [])] for g in structure.groups}
+    deepest = max((g.level for g in structure.groups), default=-1)
+    columns = [[FRAME], *([g.name for g in structure.groups if g.level == k] for k in range(deepest + 1))]
+    links: dict[str, list[str]] = {name: list(before) for name, before in needs.items()}
+    links[FRAME] = []
+    for name, before in needs.items():
+        for other in before:
+            links[other].append(name)
+    _untangle(columns, links)
+    at: dict[str, Point] = {}
+    x = RADIUS
+    for k, column in enumerate(columns):
+        half = max([RADIUS, *(len(name) * CHARACTER * 0.42 for name in column)])
+        x += half if k else 0.0
+        at.update({n: (x, (i - (len(column) - 1) / 2) * (ROW + 18)) for i, n in enumerate(column)})
+        x += half + 46
+    place = {name: k for k, column in enumerate(columns) for name in column}
+    elements: list[str] = []
+    top, bottom = (max(len(column) for column in columns) * (ROW + 18) / 2,) * 2
+    for name, before in needs.items():
+        for other in before:
+            a, b = at[other], at[name]
+            span = place[name] - place[other]
+            bend = 0.0
+            if span > 1:  # around the circles between: below for the frame, above for groups
+                bend = min(46.0 + 22.0 * span, 320.0) * (1 if other == FRAME else -1)
+                crest = (a[1] + b[1]) / 2 + bend / 2
+                top, bottom = max(top, -crest + 20), max(bottom, crest + 20)
+            elements.append(_arrow(a, b, bend))
+    fills = {group.name: FILLS[k % len(FILLS)] for k, group in enumerate(structure.groups)}
+    for name, (cx, cy) in at.items():
+        fill = fills.get(name, "#ffffff")
+        style = f'fill="{fill}" stroke="{INK}" stroke-width="1.4"'
+        elements.append(f'<circle cx="{cx:.1f}" cy="{cy:.1f}" r="{RADIUS}" {style}/>')
+        if name == FRAME:
+            elements.append(_text((cx, cy), "0", size=16))
+            continue
+        group = groups[name]
+        elements.append(_text((cx, cy), f"({len(group.bodies)}, {len(group.drivers)})"))
+        elements.append(_text((cx, cy + RADIUS + 12), name, size=11, halo=True, weight="bold"))
+    return _Panel(tuple(elements), 0.0, -top, x - 46, bottom)
+
+
+def _on_frame(group: Group) -> bool:
+    """Whether a joint or driver of the group ends at the frame."""
+    return any(FRAME in tie.bodies for tie in (*group.pairs, *group.inputs))
+
+
+# ---- SVG ----------------------------------------------------------------------------------------------------------
+def _curve(a: Point, b: Point, bend: float) -> tuple[str, Point]:
+    """Return a path from a to b whose middle is moved sideways by `bend`, and this middle."""
+    dx, dy = b[0] - a[0], b[1] - a[1]
+    length = (dx * dx + dy * dy) ** 0.5 or 1.0
+    sx, sy = (-dy / length, dx / length) if (dy < 0 or (dy == 0 and dx > 0)) else (dy / length, -dx / length)
+    top = ((a[0] + b[0]) / 2 + bend * sx, (a[1] + b[1]) / 2 + bend * sy)
+    control = ((a[0] + b[0]) / 2 + 2 * bend * sx, (a[1] + b[1]) / 2 + 2 * bend * sy)
+    return f"M{a[0]:.1f},{a[1]:.1f} Q{control[0]:.1f},{control[1]:.1f} {b[0]:.1f},{b[1]:.1f}", top
+
+
+def _arrow(a: Point, b: Point, bend: float) -> str:
+    """Return an arrow between two circles, its middle `bend` / 2 lower than the straight line."""
+    control = ((a[0] + b[0]) / 2, (a[1] + b[1]) / 2 + bend)
+    start, end = _rim(a, control), _rim(b, control)
+    path = f"M{start[0]:.1f},{start[1]:.1f} Q{control[0]:.1f},{control[1]:.1f} {end[0]:.1f},{end[1]:.1f}"
+    return f'<path d="{path}" fill="none" stroke="{INK}" stroke-width="1.4" marker-end="url(#arrow)"/>'
+
+
+def _rim(centre: Point, towards: Point) -> Point:
+    dx, dy = towards[0] - centre[0], towards[1] - centre[1]
+    length = (dx * dx + dy * dy) ** 0.5 or 1.0
+    return centre[0] + RADIUS * dx / length, centre[1] + RADIUS * dy / length
+
+
+def _path(path: str, colour: str, thick: float, dashed: bool) -> str:
+    dash = ' stroke-dasharray="6 4"' if dashed else ""
+    return f'<path d="{path}" fill="none" stroke="{colour}" stroke-width="{thick}"{dash}/>'
+
+
+def _text(
+    at: Point,
+    words: str,
+    size: int = 13,
+    colour: str = INK,
+    anchor: str = "middle",
+    weight: str = "normal",
+    halo: bool = False,
+) -> str:
+    """Return a text; a halo keeps it readable on lines."""
+    style = f'font-size="{size}" fill="{colour}" text-anchor="{anchor}" font-weight="{weight}"'
+    place = f'x="{at[0]:.1f}" y="{at[1] + 0.35 * size:.1f}"'
+    text = f"<text {place} {style}>{escape(words)}</text>"
+    if not halo:
+        return text
+    behind = 'stroke="#ffffff" stroke-width="4" stroke-linejoin="round" aria-hidden="true"'
+    return f"<text {place} {style} {behind}>{escape(words)}</text>{text}"
+
+
+def _many(number: int, noun: str) -> str:
+    return f"{number} {noun}" + ("" if number == 1 else "s")

@@ -1,0 +1,216 @@
+"""A scene on matplotlib axes: drawn once, then moved from step to step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..mechanism.model import Array
+from .arrows import Arrows, room
+from .labels import offsets
+from .shapes import INK, Dot, Scene, Shape
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+FONT = 9.0
+HALO = 2.4
+
+
+class Drawing:
+    """The artists of a scene on axes; `update` moves them to another step."""
+
+    def __init__(self, ax: Axes, scene: Scene, k: int = 0, names: Sequence[str] | None = None,
+                 traces: Sequence[str] = (), vectors: Sequence[Arrows] = (),
+                 label_steps: Sequence[int] | None = None) -> None:
+        self.ax, self.scene = ax, scene
+        self._moves: list[Callable[[int], object]] = []
+        low, high = room(scene, vectors)
+        flat = scene.dimension == 2
+        if flat:
+            _plane(ax, low, high, legend=bool(vectors))
+        else:
+            _space(ax, low, high)
+        for name in traces:
+            ax.plot(*scene.path(name).T, color=scene.colour(name), linewidth=1.3, alpha=0.75, zorder=1.5,
+                    solid_capstyle="round")
+        for shape in scene.shapes:
+            (self._shape if flat else self._shape3)(shape)
+        for dot in scene.dots:
+            (self._dot if flat else self._dot3)(dot)
+        for drawn in vectors:
+            (self._arrows if flat else self._arrows3)(drawn)
+        self._legend(vectors, low, high)
+        shown = list(scene.marked) if names is None else list(names)
+        if flat:
+            self._labels(shown, [k] if label_steps is None else label_steps, [scene.path(name) for name in traces])
+        else:
+            self._labels3(shown)
+        self.update(k)
+
+    def update(self, k: int) -> None:
+        """Move everything to step k."""
+        for move in self._moves:
+            move(k)
+
+    # ---- in the plane ---------------------------------------------------------------------------------------------
+    def _shape(self, shape: Shape) -> None:
+        from matplotlib.colors import to_rgba
+        from matplotlib.lines import Line2D
+        from matplotlib.patches import Polygon
+
+        pose = self.scene.poses[shape.body]
+        style: dict[str, Any] = {"linewidth": shape.width, "zorder": 2 + shape.layer / 10}
+        if shape.dashed:
+            style["linestyle"] = (0, (7, 2.5, 1.5, 2.5))
+        if shape.closed:
+            face = to_rgba(shape.fill, shape.opacity) if shape.fill else "none"
+            polygon = Polygon(shape.outline, closed=True, facecolor=face, edgecolor=shape.edge, joinstyle="round",
+                              **style)
+            self.ax.add_patch(polygon)
+            self._moves.append(lambda k: polygon.set_xy(pose.place(shape.outline, k)))
+        else:
+            line = Line2D([], [], color=shape.edge, solid_capstyle="round", **style)
+            self.ax.add_line(line)
+            self._moves.append(lambda k: line.set_data(*pose.place(shape.outline, k).T))
+
+    def _dot(self, dot: Dot) -> None:
+        from matplotlib.patches import Circle
+
+        pose = self.scene.poses[dot.body]
+        patch = Circle((0, 0), dot.radius, facecolor=dot.fill, edgecolor=dot.edge, linewidth=1.2,
+                       zorder=2 + dot.layer / 10)
+        self.ax.add_patch(patch)
+        self._moves.append(lambda k: patch.set_center(tuple(pose.place(dot.place[None], k)[0])))
+
+    def _arrows(self, drawn: Arrows) -> None:
+        quiver = self.ax.quiver(*drawn.places[0].T, *drawn.vectors[0].T, color=drawn.colour, angles="xy",
+                                scale_units="xy", scale=1, units="inches", width=2.0 / 72, headwidth=4, headlength=5,
+                                headaxislength=4.4, zorder=3.2)
+
+        def move(k: int) -> None:
+            quiver.set_offsets(drawn.places[k])
+            quiver.set_UVC(*drawn.vectors[k].T)
+
+        self._moves.append(move)
+
+    def _labels(self, names: Sequence[str], steps: Sequence[int], avoid: Sequence[Array]) -> None:
+        from matplotlib.patheffects import withStroke
+
+        places = offsets(self.scene, names, FONT / 72 * self._per_inch(), steps, avoid)
+        for name in names:
+            path = self.scene.path(name) + places[name]
+            text = self.ax.text(0, 0, name, fontsize=FONT, color=INK, ha="center", va="center", zorder=4,
+                                path_effects=[withStroke(linewidth=HALO, foreground="white")])
+            self._moves.append(lambda k, text=text, path=path: text.set_position(tuple(path[k])))
+
+    def _per_inch(self) -> float:
+        """Return how much of the world an inch shows; the layout may still move by a little."""
+        box, figure = self.ax.bbox, self.ax.get_figure(root=True)
+        assert figure is not None
+        wide, tall = np.diff(self.ax.get_xlim())[0] / box.width, np.diff(self.ax.get_ylim())[0] / box.height
+        return float(max(wide, tall) * figure.dpi)
+
+    # ---- in space -------------------------------------------------------------------------------------------------
+    def _shape3(self, shape: Shape) -> None:
+        from matplotlib.colors import to_rgba
+        from mpl_toolkits.mplot3d.art3d import Line3D, Poly3DCollection
+
+        pose = self.scene.poses[shape.body]
+        if shape.closed and shape.fill:
+            face = to_rgba(shape.fill, shape.opacity)
+            patch = Poly3DCollection([shape.outline], facecolors=[face], edgecolors=[shape.edge],
+                                     linewidths=shape.width, zorder=2 + shape.layer / 10)
+            self.ax.add_collection(patch)
+            self._moves.append(lambda k: patch.set_verts([pose.place(shape.outline, k)]))
+            return
+        corners = np.concatenate([shape.outline, shape.outline[:1]]) if shape.closed else shape.outline
+        line = Line3D([], [], [], color=shape.edge, linewidth=shape.width, solid_capstyle="round",
+                      zorder=2 + shape.layer / 10)
+        self.ax.add_line(line)
+        self._moves.append(lambda k: line.set_data_3d(*pose.place(corners, k).T))
+
+    def _dot3(self, dot: Dot) -> None:
+        from mpl_toolkits.mplot3d.art3d import Line3D
+
+        pose = self.scene.poses[dot.body]
+        line = Line3D([], [], [], linestyle="", marker="o", markersize=7.0 * dot.radius / self.scene.unit,
+                      markerfacecolor=dot.fill, markeredgecolor=dot.edge, markeredgewidth=1.2, zorder=6)
+        self.ax.add_line(line)
+        self._moves.append(lambda k: line.set_data_3d(*pose.place(dot.place[None], k).T))
+
+    def _arrows3(self, drawn: Arrows) -> None:
+        ax: Any = self.ax
+        held: list[Any] = []
+
+        def move(k: int) -> None:
+            for old in held:
+                old.remove()
+            held[:] = [ax.quiver(*drawn.places[k].T, *drawn.vectors[k].T, color=drawn.colour, linewidth=1.8,
+                                 arrow_length_ratio=0.18, zorder=7)]
+
+        self._moves.append(move)
+
+    def _labels3(self, names: Sequence[str]) -> None:
+        from matplotlib.patheffects import withStroke
+
+        ax: Any = self.ax
+        lift = np.array([0, 0, 2.0 * self.scene.unit])
+        for name in names:
+            path = self.scene.path(name) + lift
+            text = ax.text(0, 0, 0, name, fontsize=FONT, color=INK, ha="center", va="bottom", zorder=9,
+                           path_effects=[withStroke(linewidth=HALO, foreground="white")])
+            self._moves.append(lambda k, text=text, path=path: text.set_position_3d(path[k]))
+
+    def _legend(self, vectors: Sequence[Arrows], low: Array, high: Array) -> None:
+        """Below the drawing, an arrow of a round value for each kind: in the plane to scale."""
+        if self.scene.dimension == 3:
+            for k, drawn in enumerate(vectors):
+                self.ax.figure.text(0.03, 0.03 + 0.035 * k, f"→ {drawn.kind}, longest {_longest(drawn):.3g}",
+                                    color=drawn.colour, fontsize=FONT)
+            return
+        bottom = self.ax.get_ylim()[0]
+        room_below = low[1] - bottom
+        for k, drawn in enumerate(vectors):
+            y = bottom + room_below * (0.75 - 0.42 * k)
+            x = low[0] + 0.02 * float(high[0] - low[0])
+            self.ax.annotate("", xy=(x + drawn.length, y), xytext=(x, y),
+                             arrowprops={"arrowstyle": "-|>", "color": drawn.colour, "linewidth": 2,
+                                         "shrinkA": 0, "shrinkB": 0})
+            self.ax.text(x + drawn.length + 0.02 * float(high[0] - low[0]), y, drawn.legend, color=drawn.colour,
+                         fontsize=FONT, va="center")
+
+
+def _longest(drawn: Arrows) -> float:
+    return float(np.nanmax(np.linalg.norm(drawn.vectors, axis=2))) / drawn.length * drawn.reference
+
+
+def _plane(ax: Axes, low: Array, high: Array, legend: bool) -> None:
+    below = 0.13 * float(np.max(high - low)) if legend else 0.0
+    ax.set_xlim(low[0], high[0])
+    ax.set_ylim(low[1] - below, high[1])
+    ax.set_aspect("equal")
+    ax.set_axis_off()
+
+
+def _space(ax: Any, low: Array, high: Array) -> None:
+    ax.set_xlim(low[0], high[0])
+    ax.set_ylim(low[1], high[1])
+    ax.set_zlim(low[2], high[2])
+    ax.set_box_aspect(high - low, zoom=1.05)
+    ax.computed_zorder = False  # else links hide pins and arrows
+    ax.set_proj_type("ortho")
+    ax.view_init(elev=24, azim=-58)
+    for axis in (ax.xaxis, ax.yaxis, ax.zaxis):
+        axis.pane.set_facecolor("#f6f7f9")
+        axis.pane.set_edgecolor("#d9dce2")
+        axis._axinfo["grid"].update(color="#e3e6eb", linewidth=0.6)
+        axis.set_tick_params(labelsize=7, colors="#6b7280")
+    for name in "xyz":
+        getattr(ax, f"set_{name}label")(f"{name} / m", fontsize=8, color="#6b7280")
+    from matplotlib.ticker import MaxNLocator
+
+    for axis in (ax.xaxis, ax.yaxis, ax.zaxis):
+        axis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))

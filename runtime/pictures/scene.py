@@ -1,0 +1,90 @@
+"""From a mechanism and its results to the scene that is drawn: where bodies are, their symbols, and the limits."""
+
+from __future__ import annotations
+
+from itertools import cycle
+
+import numpy as np
+
+from ..mechanism.model import FRAME, Array, Model
+from ..motion.measure import members
+from ..motion.results import Results
+from .shapes import COLOURS, GROUND, Dot, Pose, Scene, Shape
+from .symbols import planar_symbols, spatial_symbols
+
+
+def poses(model: Model, results: Results) -> dict[str, Pose]:
+    """Return where the rigid bodies are over time, from their angles or rotations and one point of each."""
+    n, d = len(results), model.dimension
+    frame = model.bodies[FRAME]
+    found = {FRAME: Pose(np.broadcast_to(frame.origin, (n, d)), np.broadcast_to(frame.rotation, (n, d, d)))}
+    for body in model.bodies.values():
+        anchor = next((p for p in body.points if p in results.points), None)
+        if body.name == FRAME or anchor is None:
+            continue
+        member = members(body, d)[0]
+        series = results.bodies[member.name]
+        if series.angle is not None:
+            c, s = np.cos(series.angle), np.sin(series.angle)
+            rotation = np.moveaxis(np.array([[c, -s], [s, c]]), 2, 0) @ member.rotation.T
+        else:
+            assert series.rotation is not None
+            rotation = series.rotation @ member.rotation.T
+        found[body.name] = Pose(results.points[anchor].position - rotation @ body.points[anchor], rotation)
+    return found
+
+
+def body_colours(model: Model) -> dict[str, str]:
+    """Return a colour for each rigid body, the same in every picture of the mechanism."""
+    palette = cycle(COLOURS)
+    return {name: GROUND if name == FRAME else next(palette) for name in model.bodies}
+
+
+def symbol_size(model: Model, results: Results) -> float:
+    """Return half the width of a link: small against the mechanism, and against its shortest link."""
+    places = np.concatenate([point.position for point in results.points.values()])
+    span = float(np.nanmax(np.nanmax(places, axis=0) - np.nanmin(places, axis=0)))
+    links = [np.linalg.norm(p - q) for body in model.bodies.values() if body.name != FRAME
+             for p in body.points.values() for q in body.points.values()]
+    shortest = min((float(length) for length in links if length > 1e-6 * span), default=span)
+    return max(min(0.017 * span, 0.2 * shortest), 0.006 * span) or 1.0
+
+
+def build(model: Model, results: Results) -> Scene:
+    """Return the scene of a mechanism and its results."""
+    where = poses(model, results)
+    unit, colours = symbol_size(model, results), body_colours(model)
+    symbols = planar_symbols if model.dimension == 2 else spatial_symbols
+    shapes, dots = symbols(model, results, where, colours, unit)
+    shapes = [shape for shape in shapes if shape.body in where]
+    dots = [dot for dot in dots if dot.body in where]
+    low, high = _limits(shapes, dots, where, len(results))
+    return Scene(model.name, model.dimension, results.time, unit, tuple(sorted(shapes, key=lambda s: s.layer)),
+                 tuple(sorted(dots, key=lambda d: d.layer)), where, colours, _marked(model, where), low, high)
+
+
+def _marked(model: Model, where: dict[str, Pose]) -> dict[str, tuple[str, Array]]:
+    """Points worth a name: those in joints, and those that only mark a place on a moving body."""
+    tied = {joint.at for joint in model.joints.values()}
+    found: dict[str, tuple[str, Array]] = {}
+    for body in sorted(model.bodies.values(), key=lambda b: b.name == FRAME):
+        for point, local in body.points.items():
+            # a point that two bodies share is on the frame if the frame has it
+            if body.name in where and (body.name != FRAME or point in tied):
+                found[point] = (body.name, local)
+    return {point: found[point] for point in model.points if point in found} | found
+
+
+def _limits(shapes: list[Shape], dots: list[Dot], where: dict[str, Pose], n: int) -> tuple[Array, Array]:
+    steps = np.unique(np.linspace(0, n - 1, min(n, 150)).astype(int))
+    corners = []
+    for body, pose in where.items():
+        locals_ = [shape.outline for shape in shapes if shape.body == body]
+        locals_ += [dot.place + sign * dot.radius for dot in dots if dot.body == body for sign in (-1, 1)]
+        if locals_:
+            outline = np.concatenate([np.atleast_2d(x) for x in locals_])
+            box = np.concatenate([pose.place(outline, k) for k in (steps if body != FRAME else steps[:1])])
+            corners += [np.nanmin(box, axis=0), np.nanmax(box, axis=0)]
+    low, high = np.nanmin(corners, axis=0), np.nanmax(corners, axis=0)
+    margin = 0.04 * float(np.max(high - low))
+    return low - margin, high + margin

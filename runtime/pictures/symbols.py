@@ -1,0 +1,237 @@
+"""The symbols of bodies and joints, in the plane and in space, as shapes and dots of a scene."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from ..mechanism.model import FRAME, Array, Joint, Model
+from ..motion.results import Results
+from . import outlines
+from .outlines import across
+from .shapes import GROUND, INK, PAPER, Dot, Pose, Shape
+
+Drawn = tuple[list[Shape], list[Dot]]
+Colours = Mapping[str, str]
+
+
+# ---- in the plane -------------------------------------------------------------------------------------------------
+def planar_symbols(model: Model, results: Results, where: Mapping[str, Pose], colours: Colours, unit: float) -> Drawn:
+    """Return the shapes and dots of a planar mechanism."""
+    shapes, dots = _planar_bodies(model, colours, unit)
+    for joint in model.joints.values():
+        if joint.kind == "R":
+            dots.append(Dot(joint.first, joint.a, 0.52 * unit, PAPER, INK))
+        elif joint.kind in ("P", "slot"):
+            more = _planar_slide(model, results, joint, colours, unit)
+            shapes += more[0]
+            dots += more[1]
+        elif joint.kind == "gear":
+            shapes += _gear(model, joint, colours, unit)
+        elif joint.kind == "rack":
+            shapes += _rack(joint, where, colours, unit)
+        elif joint.kind == "cam":
+            more = _cam(joint, colours, unit)
+            shapes += more[0]
+            dots += more[1]
+    return shapes, dots
+
+
+def _planar_bodies(model: Model, colours: Colours, unit: float) -> Drawn:
+    shapes: list[Shape] = []
+    dots: list[Dot] = []
+    pinned = {joint.at for joint in model.joints.values() if joint.kind in ("R", "slot")}
+    # a body of one point that a joint already gives a shape needs no disc
+    shaped = {joint.second for joint in model.joints.values() if joint.kind in ("P", "gear", "rack", "cam")}
+    shaped |= {joint.first for joint in model.joints.values() if joint.kind in ("gear", "rack", "cam")}
+    for body in model.bodies.values():
+        colour = colours[body.name]
+        if body.name == FRAME:
+            for joint in model.joints.values():
+                if joint.kind == "R" and FRAME in (joint.first, joint.second):
+                    place = body.outside(joint.a if joint.first == FRAME else joint.b)
+                    shapes += _support(body.inside(place), unit)
+            continue
+        points = np.array(list(body.points.values()))
+        if len(points) > 1:
+            ternary = len(outlines.hull(points)) > 2
+            shapes.append(Shape(body.name, outlines.rounded(points, unit), True, colour, 1.3, colour,
+                                0.28 if ternary else 0.5))
+        elif len(points) == 1 and body.name not in shaped:
+            shapes.append(Shape(body.name, outlines.circle(points[0], 1.5 * unit), True, colour, 1.3, colour, 0.5))
+        dots += [Dot(body.name, local, 0.36 * unit, colour, PAPER)
+                 for point, local in body.points.items() if point not in pinned and len(points) > 1]
+    return shapes, dots
+
+
+def _support(place: Array, unit: float) -> list[Shape]:
+    triangle, strokes = outlines.support(place, unit)
+    return [Shape(FRAME, triangle, True, GROUND, 1.2, "#d7dbe1", 1.0, layer=0),
+            *(Shape(FRAME, stroke, False, GROUND, 1.2 if k == 0 else 0.8, layer=0) for k, stroke in enumerate(strokes))]
+
+
+def _travel(results: Results, joint: Joint) -> tuple[float, float]:
+    """Return the least and the greatest displacement of a joint during the run."""
+    series = results.joints.get(joint.name)
+    if series is None or series.displacement is None or not np.isfinite(series.displacement).any():
+        return 0.0, 0.0
+    return float(np.nanmin(series.displacement)), float(np.nanmax(series.displacement))
+
+
+def _planar_slide(model: Model, results: Results, joint: Joint, colours: Colours, unit: float) -> Drawn:
+    least, most = _travel(results, joint)
+    axis, n = joint.axis_a, across(joint.axis_a)
+    length, height = 4.6 * unit, 2.9 * unit
+    reach = length / 2 + 0.9 * unit if joint.kind == "P" else 1.2 * unit
+    ends = np.array([joint.a + (least - reach) * axis, joint.a + (most + reach) * axis])
+    colour = colours[joint.second]
+    shapes: list[Shape] = []
+    if joint.kind == "slot":
+        edge = colours[joint.first]
+        shapes.append(Shape(joint.first, outlines.rounded(ends, 0.78 * unit), True, edge, 1.2, PAPER, 1.0, layer=3))
+        return shapes, [Dot(joint.second, joint.b, 0.62 * unit, PAPER, INK)]
+    if joint.first == FRAME:
+        down = model.bodies[FRAME].rotation @ n
+        side = -n if down[1] > 1e-9 or (abs(down[1]) <= 1e-9 and down[0] > 0) else n
+        floor = ends + side * height / 2
+        shapes.append(Shape(FRAME, floor, False, GROUND, 1.4, layer=0))
+        shapes += [Shape(FRAME, stroke, False, GROUND, 0.8, layer=0)
+                   for stroke in outlines.hatching(floor[0], floor[1], 0.75 * unit * side, 0.95 * unit)]
+    else:
+        edge = colours[joint.first]
+        shapes.append(Shape(joint.first, outlines.rounded(ends, 0.45 * unit), True, edge, 1.0, edge, 0.35, layer=1))
+    shape = outlines.block(joint.b, joint.axis_b, length, height)
+    shapes.append(Shape(joint.second, shape, True, colour, 1.3, _tint(colour), 1.0, layer=3))
+    return shapes, []
+
+
+def _tint(colour: str) -> str:
+    """Return the colour mixed with two parts of white: opaque, so that a block hides its guide."""
+    parts = [int(colour[k:k + 2], 16) for k in (1, 3, 5)]
+    return "#" + "".join(f"{(part + 2 * 255) // 3:02x}" for part in parts)
+
+
+def _pivots(model: Model, joint: Joint) -> list[Array] | None:
+    """Return where the two bodies of a gear pivot on its carrier, in their own axes, or None."""
+    found = []
+    for body in (joint.first, joint.second):
+        pivot = next((j.a if j.first == body else j.b for j in model.joints.values()
+                      if j.kind == "R" and {j.first, j.second} == {body, joint.carrier or FRAME}), None)
+        if pivot is None:
+            return None
+        found.append(pivot)
+    return found
+
+
+def _gear(model: Model, joint: Joint, colours: Colours, unit: float) -> list[Shape]:
+    pivots = _pivots(model, joint)
+    if pivots is None:
+        return []
+    one, two = (model.bodies[name].outside(pivot)
+                for name, pivot in zip((joint.first, joint.second), pivots, strict=True))
+    distance, ratio = float(np.linalg.norm(two - one)), joint.ratio
+    if distance < unit or abs(ratio - 1) < 1e-9:
+        return []  # on one axis, or turning together: no pitch circles
+    second = distance / abs(1 - ratio)  # outside r1 + r2 = d, inside |r1 - r2| = d, with r1 = |ratio| r2
+    radii = (abs(ratio) * second, second)
+    shapes = []
+    for name, pivot, radius in zip((joint.first, joint.second), pivots, radii, strict=True):
+        colour, tooth = colours[name], min(0.8 * unit, 0.15 * radius)
+        shapes += [Shape(name, outlines.wheel(pivot, radius, tooth), True, colour, 1.1, colour, 0.16, layer=1),
+                   Shape(name, outlines.circle(pivot, radius, 96), True, colour, 0.8, dashed=True, layer=1)]
+    return shapes
+
+
+def _rack(joint: Joint, where: Mapping[str, Pose], colours: Colours, unit: float) -> list[Shape]:
+    pinion, rack = where.get(joint.first), where.get(joint.second)
+    if pinion is None or rack is None:
+        return []
+    centre = pinion.origin + pinion.rotation @ joint.a
+    seen = np.einsum("nij,ni->nj", rack.rotation, centre - rack.origin)  # the pinion's centre in the rack's axes
+    axis, n = joint.axis_b, across(joint.axis_b)
+    line = seen @ n - joint.radius
+    along = seen @ axis
+    ends = [axis * (along.min() - abs(joint.radius)), axis * (along.max() + abs(joint.radius))]
+    depth = -np.sign(joint.radius) * n * unit
+    bar = np.array([ends[0], ends[1], ends[1] + depth * 1.6, ends[0] + depth * 1.6]) + line[0] * n
+    mine, other = colours[joint.first], colours[joint.second]
+    radius = abs(joint.radius)
+    tooth = min(0.8 * unit, 0.15 * radius)
+    return [Shape(joint.second, bar, True, other, 1.2, other, 0.3, layer=1),
+            Shape(joint.first, outlines.wheel(joint.a, radius, tooth), True, mine, 1.1, mine, 0.16, layer=1),
+            Shape(joint.first, outlines.circle(joint.a, radius, 96), True, mine, 0.8, dashed=True, layer=1)]
+
+
+def _cam(joint: Joint, colours: Colours, unit: float) -> Drawn:
+    assert joint.profile is not None
+    u = np.linspace(0, 2 * np.pi, 241)[:-1]
+    radius = joint.profile(u)[0]
+    cam, follower = colours[joint.first], colours[joint.second]
+    outline = joint.a + radius[:, None] * np.stack([np.cos(u), np.sin(u)], axis=1)
+    shapes = [Shape(joint.first, outline, True, cam, 1.5, cam, 0.25, layer=1)]
+    touching = joint.follower
+    if touching is not None and touching.direction is not None:
+        half = touching.direction * float(np.max(radius))
+        shapes.append(Shape(joint.second, np.array([joint.b - half, joint.b + half]), False, follower, 2.6, layer=3))
+        return shapes, []
+    if touching is not None and touching.radius > 0:
+        roller = outlines.circle(joint.b, touching.radius)
+        shapes.append(Shape(joint.second, roller, True, follower, 1.3, _tint(follower), layer=3))
+    return shapes, [Dot(joint.second, joint.b, 0.45 * unit, PAPER, INK)]
+
+
+# ---- in space -----------------------------------------------------------------------------------------------------
+def spatial_symbols(model: Model, results: Results, where: Mapping[str, Pose], colours: Colours, unit: float) -> Drawn:
+    """Return the shapes and dots of a spatial mechanism."""
+    shapes: list[Shape] = []
+    dots: list[Dot] = []
+    tied = {joint.at for joint in model.joints.values()}
+    for body in model.bodies.values():
+        colour = colours[body.name]
+        if body.name == FRAME:
+            shapes += [shape for point, local in body.points.items() if point in tied for shape in _tripod(local, unit)]
+            continue
+        points = np.array(list(body.points.values()))
+        if len(points) > 2:
+            shapes.append(Shape(body.name, points, True, colour, 3.0, colour, 0.25))
+        elif len(points) == 2:
+            shapes.append(Shape(body.name, points, False, colour, 5.0))
+        dots += [Dot(body.name, local, 0.5 * unit, colour, PAPER)
+                 for point, local in body.points.items() if point not in tied]
+    for joint in model.joints.values():
+        shapes += _spatial_joint(results, joint, colours, unit)
+        if joint.kind in ("R", "S", "U"):
+            dots.append(Dot(joint.first, joint.a, (1.0 if joint.kind == "S" else 0.7) * unit, PAPER, INK))
+    return shapes, dots
+
+
+def _tripod(place: Array, unit: float) -> list[Shape]:
+    square = np.array([[-1.0, -1, 0], [1, -1, 0], [1, 1, 0], [-1, 1, 0]]) * 1.3 * unit
+    foot = place + square - np.array([0, 0, 2.4 * unit])
+    return [Shape(FRAME, foot, True, GROUND, 1.0, "#c9ced6", 0.9, layer=0),
+            *(Shape(FRAME, np.array([place, corner]), False, GROUND, 1.0, layer=0) for corner in foot)]
+
+
+def _spatial_joint(results: Results, joint: Joint, colours: Colours, unit: float) -> list[Shape]:
+    first, second = colours[joint.first], colours[joint.second]
+
+    def stroke(body: str, centre: Array, axis: Array, half: float, colour: str, width: float) -> Shape:
+        return Shape(body, np.array([centre - half * axis, centre + half * axis]), False, colour, width, layer=3)
+
+    if joint.kind == "R":
+        return [stroke(joint.first, joint.a, joint.axis_a, 2.4 * unit, INK, 3.2)]
+    if joint.kind == "U":
+        return [stroke(joint.first, joint.a, joint.axis_a, 2 * unit, first, 3.2),
+                stroke(joint.second, joint.b, joint.axis_b, 2 * unit, second, 3.2)]
+    if joint.kind in ("P", "C", "H"):
+        least, most = _travel(results, joint)
+        reach = 4 * unit
+        guide = np.array([joint.a + (least - reach) * joint.axis_a, joint.a + (most + reach) * joint.axis_a])
+        return [Shape(joint.first, guide, False, first, 1.6, layer=1),
+                stroke(joint.second, joint.b, joint.axis_b, 2 * unit, second, 9.0)]
+    if joint.kind == "planar":
+        x, y = joint.normal_a * 4 * unit, np.cross(joint.axis_a, joint.normal_a) * 4 * unit
+        patch = np.array([joint.a - x - y, joint.a + x - y, joint.a + x + y, joint.a - x + y])
+        return [Shape(joint.first, patch, True, first, 0.8, first, 0.2, layer=1)]
+    return []
