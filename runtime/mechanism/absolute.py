@@ -7,7 +7,7 @@ polar angle per cam contact. The frame is fixed and has no columns.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -154,10 +154,25 @@ class Absolute:
             if i.driver is not None and i.driver.ends is not None:
                 for key, end in zip(("a", "b"), i.driver.ends, strict=True):
                     vectors[key][k, : len(end)] = end
-        indices = [np.array([self.index[i.bodies[n]] for i in items]) for n in range(3)]
-        profiles = tuple(i.joint.profile for i in items if i.joint and i.joint.profile)
-        names = tuple(i.name for i in items)
-        return Batch(kind, names, start, *indices, memory, **vectors, number=number, offset=offset, profiles=profiles)
+        first, second, third = (np.array([self.index[i.bodies[n]] for i in items]) for n in range(3))
+        return Batch(
+            kind,
+            tuple(i.name for i in items),
+            start,
+            first,
+            second,
+            third,
+            memory,
+            number=number,
+            offset=offset,
+            profiles=tuple(i.joint.profile for i in items if i.joint and i.joint.profile),
+            a=vectors["a"],
+            b=vectors["b"],
+            axis_a=vectors["axis_a"],
+            axis_b=vectors["axis_b"],
+            normal_a=vectors["normal_a"],
+            normal_b=vectors["normal_b"],
+        )
 
     def _constants(self, j: Joint) -> tuple[float, float]:
         """Return the number of a joint and the offset that the first configuration gives it."""
@@ -205,10 +220,7 @@ class Absolute:
         grid = np.linspace(-np.pi, np.pi, 721)
         for batch in self.batches:
             for k in range(len(batch.names) if batch.kind.startswith("cam") else 0):
-                arrays = {f.name: getattr(batch, f.name) for f in fields(batch)}
-                one = {n: x[[k] * len(grid)] for n, x in arrays.items() if isinstance(x, np.ndarray)}
-                one["memory"] = np.arange(len(grid))
-                many = replace(batch, **one, profiles=(batch.profiles[k],) * len(grid))
+                many = batch.repeated(k, len(grid))
                 rows = np.array([t.value for t in PLANAR[batch.kind][0](Pair(many, replace(poses, contact=grid)))])
                 if batch.kind == "cam":
                     best = int(np.argmin(np.sum(rows**2, axis=0)))
@@ -264,7 +276,7 @@ class Absolute:
 
     def measured(self, poses: Poses) -> dict[str, float]:
         """Return the values that the drivers' coordinates have at the poses."""
-        found = {}
+        found: dict[str, float] = {}
         for batch, terms in self._terms(poses):
             if batch.kind.startswith("driver"):
                 found.update(zip(batch.names, terms[0].value.tolist(), strict=True))
@@ -312,7 +324,13 @@ class Absolute:
         """Return d/dt(J) ν along the motion ν (one rate per column), by a complex step: exact to rounding."""
         twist, contact = self.spread(velocity)
         rows, columns, values = self.triplets(poses.tangent(1j * STEP * twist, 1j * STEP * contact))
-        return np.bincount(rows, weights=values.imag / STEP * velocity[columns], minlength=self.n_rows)
+        product = values.imag / STEP * velocity[columns]
+        return np.asarray(np.bincount(rows, weights=product, minlength=self.n_rows), dtype=np.float64)
+
+    def times(self, poses: Poses, vector: Array) -> Array:
+        """Return J times a vector with one entry per column."""
+        rows, columns, values = self.triplets(poses)
+        return np.asarray(np.bincount(rows, weights=values * vector[columns], minlength=self.n_rows), dtype=np.float64)
 
     def _terms(self, poses: Poses) -> list[tuple[Batch, list[Term]]]:
         table = PLANAR if self.planar else SPATIAL

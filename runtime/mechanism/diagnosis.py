@@ -23,6 +23,7 @@ class Finding:
     drivers: tuple[str, ...]
     number: int  # of free motions, or of constraints in excess
     message: str
+    consistent: bool = False  # constraints in excess that agree with the others and may be left out
 
     def to_json(self) -> dict[str, Any]:
         """Return the finding as `assurgent structure --json` prints it."""
@@ -90,8 +91,10 @@ def excess_parts(model: Model, network: Network, assignment: Assignment) -> tupl
         if drivers:
             verb = "prescribes" if len(drivers) == 1 else "prescribe"
             message += f": {_noun('driver', drivers)} {listed(drivers)} {verb} more than can move"
-            message += f" - remove {number if number < len(drivers) else 'some'} of {listed(drivers)}"
-            message += " or move them to joints that are still free" if number < len(drivers) else " or free a joint"
+            if number < len(drivers):
+                message += f" - remove {number} of {listed(drivers)}, or move it to a joint that is still free"
+            else:
+                message += f" - remove {listed(drivers)}, or free a joint"
         elif model.space == "spatial":
             message += " - the count alone does not tell whether they agree; free a joint (R to S or C) to be sure"
         else:
@@ -135,7 +138,7 @@ def dropped_parts(
             )
         else:
             message += " but consistent, and left out - small errors of its lengths would jam it"
-        found.append(Finding(names, tuple(sorted(joints)), tuple(sorted(driven)), number, message))
+        found.append(Finding(names, tuple(sorted(joints)), tuple(sorted(driven)), number, message, not locked))
     return _sorted(found)
 
 
@@ -156,7 +159,7 @@ def held_angles(model: Model, loops: Iterable[Loop]) -> tuple[Finding, ...]:
                 f"one constraint of {loop.closing} is redundant but consistent, and left out - "
                 "a slot there holds its place alone"
             )
-        found.append(Finding(names, loop.joints, loop.drivers, 1, message))
+        found.append(Finding(names, loop.joints, loop.drivers, 1, message, not loop.driver))
     return _sorted(found)
 
 

@@ -10,12 +10,13 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .absolute import Absolute, removed
 from .assembly import DENSE, Linear, close
 from .echelon import Echelon
 from .model import FRAME, Array, Driver, Joint, Model
-from .rows import Poses
+from .rows import Indices, Poses
 
 RANK = 1e-8  # singular values below this part of the largest count as zero: poses are good to about 1e-13
 MOVES = 1e-6  # entries of a free motion below this part of its largest count as rest
@@ -138,11 +139,11 @@ def nearby(model: Model, poses: Poses, unknown: Collection[str] | None = None, s
     """
     system = Absolute(model, unknown, ())
     random = np.random.default_rng(2)
+    linear = Linear(system, poses)
     for _ in range(4):
         wish = random.standard_normal(system.n_columns)
-        linear = Linear(system, poses)
-        dense = np.bincount(*_times(system, poses, wish * system.column_scale), minlength=system.n_rows)
-        motion = wish - linear.solve(dense) / system.column_scale  # less its part that the rows forbid
+        forbidden = linear.solve(system.times(poses, wish * system.column_scale)) / system.column_scale
+        motion = wish - forbidden
         if np.abs(motion).max(initial=0.0) <= MOVES * np.abs(wish).max(initial=1.0):
             return None
         motion *= step / np.abs(motion).max()
@@ -150,11 +151,6 @@ def nearby(model: Model, poses: Poses, unknown: Collection[str] | None = None, s
         if found is not None and _distance(system, poses, found) > 0.3 * step:
             return found
     return None
-
-
-def _times(system: Absolute, poses: Poses, vector: Array) -> tuple[Array, Array]:
-    rows, columns, values = system.triplets(poses)
-    return rows, values * vector[columns]
 
 
 def _distance(system: Absolute, one: Poses, other: Poses) -> float:
@@ -173,10 +169,10 @@ def _rates(model: Model) -> dict[str, float]:
 class Part:
     """Rows and columns of the bodies that are connected other than through the ground; triplets in part numbers."""
 
-    rows: Array
-    columns: Array
-    of_driver: Array
-    triplets: tuple[Array, Array, Array]
+    rows: Indices
+    columns: Indices
+    of_driver: NDArray[np.bool_]
+    triplets: tuple[Indices, Indices, Array]
 
 
 @dataclass(frozen=True, eq=False)
@@ -215,8 +211,8 @@ def _parts(system: Absolute, poses: Poses) -> list[Part]:
     row_label = np.zeros(system.n_rows, dtype=np.int64)
     row_label[rows] = label[columns]
 
-    names, column_part = np.unique(label, return_inverse=True)
-    row_part = np.searchsorted(names, row_label)
+    names = np.unique(label)
+    column_part, row_part = (np.searchsorted(names, x).astype(np.int64) for x in (label, row_label))
     local_row, row_groups = _grouped(row_part, len(names))
     local_column, column_groups = _grouped(column_part, len(names))
     _, entry_groups = _grouped(column_part[columns], len(names))
@@ -226,16 +222,17 @@ def _parts(system: Absolute, poses: Poses) -> list[Part]:
     ]
 
 
-def _grouped(part: Array, n_parts: int) -> tuple[Array, list[Array]]:
+def _grouped(part: Indices, n_parts: int) -> tuple[Indices, list[Indices]]:
     """Return the number of each thing within its part, and the things of each part."""
-    groups = np.split(np.argsort(part, kind="stable"), np.cumsum(np.bincount(part, minlength=n_parts))[:-1])
+    order = np.argsort(part, kind="stable").astype(np.int64)
+    groups = np.split(order, np.cumsum(np.bincount(part, minlength=n_parts))[:-1])
     local = np.zeros(len(part), dtype=np.int64)
     for group in groups:
         local[group] = np.arange(len(group))
     return local, groups
 
 
-def _dense(part: Part, rhs: Array, order: Array) -> Ranks:
+def _dense(part: Part, rhs: Array, order: Indices) -> Ranks:
     J = np.zeros((len(part.rows), len(part.columns)))
     np.add.at(J, part.triplets[:2], part.triplets[2])
     U, s, Vt = np.linalg.svd(J)
@@ -247,23 +244,24 @@ def _dense(part: Part, rhs: Array, order: Array) -> Ranks:
     rank_released = int(np.sum(s_joints > threshold))
     still = np.linalg.norm(J @ Vt_joints[rank_released:].T, axis=1) <= 100 * threshold
     blocked = part.rows[part.of_driver & still].tolist()
-    excess = part.rows[_dependent(J, np.argsort(order[part.rows]), len(J) - rank)].tolist()
+    excess = part.rows[_dependent(J, np.argsort(order[part.rows]).tolist(), len(J) - rank)].tolist()
     return Ranks(rank, rank_released, tuple(_sparse_basis(Vt[rank:])), excess, blocked, conflict)
 
 
-def _dependent(J: Array, order: Array, n_wanted: int) -> list[int]:
+def _dependent(J: Array, order: list[int], n_wanted: int) -> list[int]:
     """Return the rows that depend on rows before them in the order (Gram-Schmidt, twice)."""
     found: list[int] = []
     for tolerance in (RANK, 1e-7, 1e-6, 1e-9, 1e-10) if n_wanted else ():
         found = []
-        basis, n = np.zeros(J.T.shape), 0
+        n_columns = J.shape[1]
+        basis, n = np.zeros((n_columns, n_columns)), 0
         for k in order:
             rest = J[k]
             for _ in range(2):
                 rest = rest - basis[:, :n] @ (basis[:, :n].T @ rest)
             size = float(np.linalg.norm(rest))
-            if size <= tolerance * max(1.0, float(np.linalg.norm(J[k]))) or n == basis.shape[1]:
-                found.append(int(k))
+            if size <= tolerance * max(1.0, float(np.linalg.norm(J[k]))) or n == n_columns:
+                found.append(k)
             else:
                 basis[:, n] = rest / size
                 n += 1
@@ -277,7 +275,7 @@ def _sparse_basis(null: Array) -> Array:
     basis = null.copy()
     for k in range(len(basis)):
         rest = np.abs(basis[k:])
-        row, column = np.unravel_index(int(np.argmax(rest)), rest.shape)
+        row, column = divmod(int(np.argmax(rest)), basis.shape[1])
         basis[[k, k + row]] = basis[[k + row, k]]
         basis[k] /= basis[k, column]
         others = np.arange(len(basis)) != k
@@ -285,7 +283,7 @@ def _sparse_basis(null: Array) -> Array:
     return basis
 
 
-def _sparse(part: Part, rhs: Array, order: Array) -> Ranks:
+def _sparse(part: Part, rhs: Array, order: Indices) -> Ranks:
     lines: list[dict[int, float]] = [{} for _ in part.rows]
     for row, column, value in zip(*(x.tolist() for x in part.triplets), strict=True):
         lines[row][column] = lines[row].get(column, 0.0) + value
@@ -311,7 +309,7 @@ def _sparse(part: Part, rhs: Array, order: Array) -> Ranks:
 
 
 # ---- names --------------------------------------------------------------------------------------------------------
-def _outwards(system: Absolute) -> Array:
+def _outwards(system: Absolute) -> Indices:
     """Return the place of each row in the order: from the ground outwards, driven joints first, then by name."""
     model, moving = system.model, set(system.bodies)
     depth = {b: 0 for b in model.bodies if b not in moving}
@@ -378,7 +376,7 @@ def _free(system: Absolute, poses: Poses, motions: list[Array]) -> tuple[FreeMot
         width = len(system.components)
         per_body = scaled[: width * len(system.bodies)].reshape(-1, width).max(axis=1)
         bodies = sorted(b for b, size in zip(system.bodies, per_body, strict=True) if size > limit)
-        rates = np.bincount(*_times(measured, poses, motion), minlength=measured.n_rows) / measured.row_scale
+        rates = measured.times(poses, motion) / measured.row_scale
         moving = measured.of_driver & (np.abs(rates) > limit)
         names = {drivers[measured.names[k]].joint or "" for k in np.flatnonzero(moving)}
         found.append(FreeMotion(tuple(bodies), tuple(sorted(names))))

@@ -8,7 +8,7 @@ Joints of one kind are evaluated together, as arrays over the joints.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -72,12 +72,12 @@ def exponential(vector: Array) -> Array:
     skew = -np.cross(vector[:, None, :], np.eye(3)[None])
     first = np.sinc(size / np.pi)
     second = 0.5 * np.sinc(size / (2 * np.pi)) ** 2
-    return np.eye(3) + first * skew + second * (skew @ skew)
+    return np.asarray(np.eye(3) + first * skew + second * (skew @ skew))
 
 
 def _orthonormal(rotation: Array) -> Array:
     """Return nearly orthonormal matrices with their rounding errors removed (one step of the polar iteration)."""
-    return 0.5 * rotation @ (3 * np.eye(3) - rotation.swapaxes(1, 2) @ rotation)
+    return np.asarray(0.5 * rotation @ (3 * np.eye(3) - rotation.swapaxes(1, 2) @ rotation))
 
 
 def nearest_turn(angle: Numbers) -> Numbers:
@@ -116,13 +116,20 @@ class Batch:
     offset: Array
     profiles: tuple[Function, ...]
 
+    def repeated(self, k: int, n: int) -> Batch:
+        """Return a batch of n times the joint k, each with a memory of its own."""
+        values: dict[str, Any] = {f.name: getattr(self, f.name) for f in fields(self)}
+        values = {name: x[[k] * n] if isinstance(x, np.ndarray) else x for name, x in values.items()}
+        values.update(memory=np.arange(n), names=(self.names[k],) * n, profiles=self.profiles[k : k + 1] * n)
+        return Batch(**values)
+
 
 def _dot(x: Numbers, y: Numbers) -> Numbers:
-    return np.einsum("mi,mi->m", x, y)
+    return np.asarray(np.einsum("mi,mi->m", x, y))
 
 
 def _carried(rotation: Numbers, local: Numbers) -> Numbers:
-    return np.einsum("mij,mj->mi", rotation, local)
+    return np.asarray(np.einsum("mij,mj->mi", rotation, local))
 
 
 class Pair:

@@ -74,7 +74,9 @@ class Source:
         return f"{label}: [{table}] {key}" if key else f"{label}: [{table}]"
 
     def fail(self, where: Where, message: str) -> NoReturn:
-        raise InputError(f"{self.label(where)}: {message}")
+        text = f"{self.label(where)}: {message}"
+        # a name in quotes may hold anything; a message is one line
+        raise InputError("".join(c if c.isprintable() else repr(c)[1:-1] for c in text))
 
     def unknown(self, where: Where, what: str, name: object, known: Iterable[str]) -> NoReturn:
         """Refuse a name that nothing has."""

@@ -11,12 +11,13 @@ from ..errors import InputError
 from ..mechanism.model import Model
 from ..mechanism.structure import Structure
 from .bodies import body_motions
+from .continuity import follow, quality
 from .measure import measure
 from .plan import Array
 from .planning import plan_groups, studied
 from .program import GroupStep, Program, build
 from .results import Results
-from .run import Failure, Solution, driver_values, solve
+from .run import Failure, Solution, driver_values
 
 METHODS = ("td", "3ot")
 
@@ -61,7 +62,7 @@ def run(
     structure, program = prepare(model, progress)
     first = asked[0] > start  # the assembly is chosen at the start and followed from there
     grid = np.concatenate([[start], asked]) if first else asked
-    solution = solve(program, grid, method)
+    solution = follow(program, grid, method)
     steps = solution.asked[1:] if first else solution.asked
     results = report(solution, steps[steps < solution.solved], method, structure)
     return Outcome(model, structure, results, solution.failure)
@@ -93,26 +94,21 @@ def diagnostics(solution: Solution, structure: Structure) -> dict[str, object]:
     for step in solution.program.steps:
         if not isinstance(step, GroupStep) or n == 0:
             continue
-        quality, residual = np.empty(n), np.empty(n)
-        module, solver = step.solver.group.module, step.solver
-        module.sweep_quality(
-            solution.time, solution.state[0], step.h_rows, solver.par, step.phi_rows, 0, n, quality, residual,
-            solver.group.work,
-        )  # fmt: skip
+        kappa, residual = quality(solution, step)
         size = solution.program.model.size
         relative = float(residual.max()) / max(size * size, 1e-300)
         worst = max(worst, relative)
-        k = int(np.argmin(quality))
+        k = int(np.argmin(kappa))
         found: dict[str, object] = {
             "type": step.plan.type,
-            "solver": solver.group.name,
+            "solver": step.solver.group.name,
             "mode": solution.chosen.get(step.plan.name),
             "residual": relative,
-            "least_conditioning": float(quality[k]),
+            "least_conditioning": float(kappa[k]),
             "at": float(solution.time[k]),
         }
         if step.plan.type == "RRR":
-            found["least_transmission_angle"] = float(np.arcsin(min(1.0, quality[k])))
+            found["least_transmission_angle"] = float(np.arcsin(min(1.0, kappa[k])))
         groups[step.plan.name] = found
     return {
         "max_residual": worst,

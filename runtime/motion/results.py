@@ -138,11 +138,11 @@ class Results:
         return len(self.time)
 
     def __getitem__(self, name: str) -> Series:
+        tables: list[Mapping[str, Series]]
         tables = [self.points, self.bodies, self.joints, self.drivers, self.actuators or {}]
         for table in tables:
             if name in table:
-                found: Series = table[name]
-                return found
+                return table[name]
         known = [key for table in tables for key in table]
         raise KeyError(f"'{name}' is no point, body, joint or driver of {self.mechanism}{nearest(name, known)}")
 
@@ -284,10 +284,11 @@ class Results:
 
 def from_tree(tree: Mapping[str, Any]) -> Results:
     """Return the results that have this layout (see Results.tree); whatever is a list of numbers becomes an array."""
-    tables = {table: {name: kind(**{key: _numbers(values) for key, values in entry.items()})
-                      for name, entry in tree[table].items()}
-              for table, kind in TABLES.items() if table in tree}
-    tables = {"points": {}, "bodies": {}, "joints": {}, "drivers": {}, **tables}
+    tables: dict[str, dict[str, Any]] = {"points": {}, "bodies": {}, "joints": {}, "drivers": {}}
+    for table, kind in TABLES.items():
+        if table in tree:
+            tables[table] = {name: kind(**{key: _numbers(values) for key, values in entry.items()})
+                             for name, entry in tree[table].items()}
     time = _numbers(tree["time"])
     energy = tree.get("energy")
     criterion = tree.get("criterion")

@@ -16,6 +16,7 @@ from .program import AngleStep, GroupStep, LinearStep, Program
 
 LARGEST_TURN = 0.19  # rad (11 degrees) that a driver may move between two inner steps
 LARGEST_STROKE = 0.1  # of the mechanism's size, likewise
+MOST_INNER = 100_000  # inner steps between two asked times
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,21 @@ class Mode:
     distance: float  # from the sketch
 
 
+@dataclass
+class Course:
+    """What is known of the way of a run beforehand: inner times, branch changes, and instants to be passed smoothly.
+
+    `flips` are (time, number of the sign) per group: from that time on the sign is the opposite one. `bridges` are
+    (time, centre, spacing) per group: instants next to a centre at which the group is singular although its motion
+    is smooth, and the spacing of the inner times about the centre from which their values follow.
+    """
+
+    extra: list[float] = field(default_factory=list)
+    flips: dict[str, list[tuple[float, int]]] = field(default_factory=dict)
+    bridges: dict[str, list[tuple[float, float, float]]] = field(default_factory=dict)
+    meetings: dict[str, list[tuple[float, bool]]] = field(default_factory=dict)  # instants looked at, crossed or not
+
+
 @dataclass(eq=False)
 class Solution:
     """The state over time, as far as it could be solved. `asked` are the steps that the user wants."""
@@ -49,10 +65,11 @@ class Solution:
     state: Array  # (order, row, step)
     solved: int  # steps that are solved
     iterations: int = 0
-    newton_steps: int = 0
     failure: Failure | None = None
     modes: dict[str, tuple[Mode, ...]] = field(default_factory=dict)
     chosen: dict[str, int] = field(default_factory=dict)
+    signs: dict[str, Array] = field(default_factory=dict)  # of the first step
+    course: Course = field(default_factory=Course)
 
 
 def driver_values(model: Model, time: Array) -> dict[str, Array]:
@@ -70,10 +87,10 @@ def driver_values(model: Model, time: Array) -> dict[str, Array]:
     return found
 
 
-def inner_steps(model: Model, time: Array) -> tuple[Array, NDArray[np.int64]]:
-    """Return times with inner steps where a driver would move too far at once, and where the asked times stand."""
+def inner_steps(model: Model, time: Array) -> Array:
+    """Return times with inner ones where a driver would move too far at once."""
     if len(time) < 2:
-        return time, np.arange(len(time))
+        return time
     splits = np.ones(len(time) - 1, dtype=np.int64)
     values = driver_values(model, time)
     for name, driver in model.drivers.items():
@@ -82,67 +99,114 @@ def inner_steps(model: Model, time: Array) -> tuple[Array, NDArray[np.int64]]:
         rate = np.abs(values[name][1])
         way = np.maximum(np.abs(np.diff(values[name][0])), np.maximum(rate[1:], rate[:-1]) * np.diff(time))
         splits = np.maximum(splits, np.ceil(way / largest * (1 - 1e-9)).astype(np.int64))
-    splits = np.minimum(splits, 100_000)
+    if splits.max() == 1:
+        return time
+    splits = np.minimum(splits, MOST_INNER)
     pieces = [np.linspace(a, b, n, endpoint=False) for a, b, n in zip(time[:-1], time[1:], splits, strict=True)]
-    return np.append(np.concatenate(pieces), time[-1]), np.concatenate([[0], np.cumsum(splits)])
+    return np.append(np.concatenate(pieces), time[-1])
 
 
-def solve(program: Program, time: Array, method: str = "td", modes: bool = False) -> Solution:
-    """Return the motion at the asked times (increasing); `modes` lists the assembly modes of every group as well."""
-    model = program.model
-    grid, asked = inner_steps(model, time)
-    n = len(grid)
-    state = np.zeros((3, program.n_rows, n))
+def begin(program: Program, grid: Array) -> Solution:
+    """Return an unsolved state over a grid of times: constants and drivers in their rows."""
+    state = np.zeros((3, program.n_rows, len(grid)))
     for row, value in program.constants.items():
         state[0, row] = value
-    for name, values in driver_values(model, grid).items():
+    for name, values in driver_values(program.model, grid).items():
         state[:, program.drivers[name]] = values[:3]
-    solution = Solution(program, grid, asked, state, n)
+    return Solution(program, grid, np.arange(len(grid)), state, len(grid))
+
+
+def solve(
+    program: Program, time: Array, method: str = "td", modes: bool = False, course: Course | None = None
+) -> Solution:
+    """Return the motion at the asked times (increasing); `modes` lists the assembly modes of every group as well."""
+    course = course or Course()
+    grid = inner_steps(program.model, time)
+    if course.extra:
+        grid = np.union1d(grid, [t for t in course.extra if grid[0] < t < grid[-1]])
+    solution = begin(program, grid)
+    solution.asked, solution.course = np.searchsorted(grid, time), course
     for step in program.steps:
-        match step:
-            case GroupStep():
-                _sweep(solution, step, method, modes)
-            case LinearStep(rows, terms):
-                for row, parts in zip(rows, terms, strict=True):
-                    state[:, row] = sum(c * state[:, r] for r, c in parts)
-            case AngleStep():
-                _follow_angle(state, step)
+        if isinstance(step, GroupStep):
+            mode = _assemble(solution, step, modes)
+            if mode is not None:
+                solution.state[0, step.phi_rows, 0] = mode.phi
+                solution.signs[step.plan.name] = mode.signs
+                sweep(solution, step, method)
+        else:
+            combine(solution, step)
         if solution.solved == 0:
             break
     return solution
 
 
-# ---- one group ----------------------------------------------------------------------------------------------------
-def _sweep(solution: Solution, step: GroupStep, method: str, list_modes: bool) -> None:
-    q, qdot, qddot = solution.state
-    m, solver, n = step.solver.group.module, step.solver, solution.solved
-    work = solver.group.work
-    mode = _assemble(solution, step, list_modes)
-    if mode is None:
+def combine(solution: Solution, step: LinearStep | AngleStep) -> None:
+    """Fill the rows of a step that only combines what is known."""
+    state = solution.state
+    if isinstance(step, AngleStep):
+        _follow_angle(state, step)
         return
-    q[step.phi_rows, 0] = mode.phi
-    sweep = m.sweep if method == "td" else m.sweep_3ot
-    time = solution.time
-    failed, iterations = sweep(
-        time, q, qdot, qddot, step.h_rows, solver.par, mode.signs, q, qdot, qddot, step.phi_rows, 0, n, work
-    )
-    solution.iterations += int(iterations)
-    solution.newton_steps += 0 if solver.closed_form else n
+    for row, parts in zip(step.rows, step.terms, strict=True):
+        state[:, row] = sum(c * state[:, r] for r, c in parts)
+
+
+# ---- one group ----------------------------------------------------------------------------------------------------
+def sweep(solution: Solution, step: GroupStep, method: str) -> None:
+    """Solve one group over all steps, from the φ in its rows at the first step and the signs found there."""
+    solver, n = step.solver, solution.solved
+    q, qdot, qddot = solution.state
+    m, work, time = solver.group.module, solver.group.work, solution.time
+    kernel = m.sweep if method == "td" else m.sweep_3ot
+    known = (time, q, qdot, qddot, step.h_rows, solver.par)
+    place = (q, qdot, qddot, step.phi_rows)
+    failed = 0
+    for first, last, signs in _stretches(solution, step, n):
+        lost, iterations = kernel(*known, signs, *place, first, last, work)
+        failed += int(lost)
+        solution.iterations += int(iterations)
+    _bridge(solution, step)
     found = solution.state[:, step.phi_rows, :n]
     if failed and not solver.closed_form:
-        _stop(solution, step, n - int(failed), NO_ASSEMBLY)
+        stop(solution, step, n - failed, NO_ASSEMBLY)
     elif not np.isfinite(found).all():
         first = int(np.argmax(~np.isfinite(found).all(axis=(0, 1))))
-        _stop(solution, step, first, SINGULAR if np.isfinite(found[0, :, first]).all() else NO_ASSEMBLY)
+        stop(solution, step, first, SINGULAR if np.isfinite(found[0, :, first]).all() else NO_ASSEMBLY)
     if step.point_rows is not None and solution.solved:
         buffer = np.empty((step.point_rows.shape[0], 3, step.point_rows.shape[1]))
-        m.sweep_points(
-            time, q, qdot, qddot, step.h_rows, solver.par, q, qdot, qddot, step.phi_rows, step.point_rows,
-            0, solution.solved, buffer,
-        )  # fmt: skip
+        m.sweep_points(*known, *place, step.point_rows, 0, solution.solved, buffer)
 
 
-def _stop(solution: Solution, step: GroupStep, first: int, status: int) -> None:
+def _stretches(solution: Solution, step: GroupStep, n: int) -> list[tuple[int, int, Array]]:
+    """Return (first, last, signs) of the stretches between two changes of branch."""
+    signs = solution.signs[step.plan.name].copy()
+    found, first = [], 0
+    for t, which in solution.course.flips.get(step.plan.name, []):
+        last = min(n, int(np.searchsorted(solution.time, t)))
+        found.append((first, last, signs.copy()))
+        signs[which] *= -1.0
+        first = last
+    return [*found, (first, n, signs)]
+
+
+_NODES = np.array([-3.0, -2.0, -1.0, 1.0, 2.0, 3.0])
+
+
+def _bridge(solution: Solution, step: GroupStep) -> None:
+    """Interpolate (order five) at instants where the group is singular but smooth, from inner times on both sides."""
+    for t, centre, spacing in solution.course.bridges.get(step.plan.name, []):
+        lanes = np.searchsorted(solution.time, centre + _NODES * spacing)
+        lane = int(np.searchsorted(solution.time, t))
+        if lanes[0] > 0 and lanes[-1] < solution.solved:
+            x = (t - centre) / spacing
+            others = [np.delete(_NODES, i) for i in range(len(_NODES))]
+            weights = np.array([np.prod((x - o) / (n - o)) for n, o in zip(_NODES, others, strict=True)])
+            solution.state[:, step.phi_rows, lane] = (
+                solution.state[:, step.phi_rows[:, None], lanes[None, :]] @ weights
+            )
+
+
+def stop(solution: Solution, step: GroupStep, first: int, status: int) -> None:
+    """End a run before step `first`, at which a group has no solution."""
     plan = step.plan
     solution.solved = first
     solution.failure = Failure(plan.name, plan.bodies, plan.joints, float(solution.time[first]), status)
@@ -155,7 +219,7 @@ def _assemble(solution: Solution, step: GroupStep, list_modes: bool) -> Mode | N
     modes = assembly_modes(solution, step, every=list_modes or wanted is not None)
     solution.modes[plan.name] = modes
     if not modes:
-        _stop(solution, step, 0, NO_ASSEMBLY)
+        stop(solution, step, 0, NO_ASSEMBLY)
         return None
     mode = min(modes, key=lambda m: m.distance)
     if wanted is not None:

@@ -25,6 +25,17 @@ _PREFERENCE = {"driven": 0, "P": 1, "R": 2, "H": 3, "C": 4, "U": 5, "planar": 6,
 
 
 @dataclass(frozen=True, eq=False)
+class Bar:
+    """Two points at a distance whose square is `square` + 2 `along` d + d², d the value of the driver (or zero)."""
+
+    bodies: tuple[str, str]
+    ends: tuple[Array, Array]
+    square: float
+    along: float = 0.0
+    driver: str | None = None
+
+
+@dataclass(frozen=True, eq=False)
 class _Node:
     """A centre where rods end: the rods' ends (rod, 0 or 1), and the points of other bodies that lie there."""
 
@@ -68,8 +79,15 @@ class _Step:
 class _Group:
     """The group in canonical order as a graph of rods, nodes and edges; no text yet."""
 
-    def __init__(self, model: Model, bodies: Sequence[str], joints: Sequence[str], drivers: Sequence[str]) -> None:
-        self.model = model
+    def __init__(
+        self,
+        model: Model,
+        bodies: Sequence[str],
+        joints: Sequence[str],
+        drivers: Sequence[str],
+        bars: Sequence[Bar],
+    ) -> None:
+        self.model, self.bars = model, bars
         self.order = {name: i for i, name in enumerate(bodies)}
         self.rods = tuple(b for b in bodies if model.bodies[b].rod)
         self.framed = tuple(b for b in bodies if not model.bodies[b].rod)
@@ -173,6 +191,8 @@ class _Group:
         for i, driver in enumerate(self.drivers):
             if driver.ends is not None:
                 found += [(("driver", 2 * i + k), driver.ends[k]) for k in range(2) if driver.bodies[k] == body]
+        for i, bar in enumerate(self.bars):
+            found += [(("bar", 2 * i + k), bar.ends[k]) for k in range(2) if bar.bodies[k] == body]
         joints = [e for e in self.edges if e.joint is not None and body in e.bodies]
         joints.sort(key=lambda e: e.kind == "P")  # what slides along the body has points of its own
         found += [(e.key, e.point(body)) for e in joints]
@@ -200,6 +220,8 @@ class _Writer:
         for i, driver in enumerate(group.drivers):
             if driver.kind == "distance":
                 self._distance(i, driver)
+        for i, bar in enumerate(group.bars):
+            self._bar(i, bar)
         self._axes()
 
     def carrier(self, name: str) -> Carrier:
@@ -230,7 +252,8 @@ class _Writer:
         for i, rod in enumerate(self.group.rods, 1):
             p, q = self.group.rod_ends[rod]
             P, Q = (self.centres[self.group.node_of(rod, end)] for end in (0, 1))
-            close_length(self.draft, "rod", P, Q, self.draft.parameter("L", "length", float(np.linalg.norm(q - p))))
+            length = self.draft.parameter("L", "length", float(np.linalg.norm(q - p)))
+            close_length(self.draft, "rod", P, Q, f"{length}^2")
             names = self.draft.point(f"U{i}", P.text), self.draft.point(f"V{i}", Q.text)
             self.placements[rod] = Between(*names, p, q)
 
@@ -245,7 +268,17 @@ class _Writer:
         sides = [(driver.bodies[k], ("driver", 2 * i + k), driver.ends[k]) for k in (0, 1)]
         sides.sort(key=lambda side: self.group.order.get(side[0], -1))
         places = [self._place(*side) for side in sides]
-        close_length(self.draft, "distance", places[0], places[1], self.draft.length_driver(driver.name))
+        close_length(self.draft, "distance", places[0], places[1], f"{self.draft.length_driver(driver.name)}^2")
+
+    def _bar(self, i: int, bar: Bar) -> None:
+        sides = [(bar.bodies[k], ("bar", 2 * i + k), bar.ends[k]) for k in (0, 1)]
+        sides.sort(key=lambda side: self.group.order.get(side[0], -1))
+        P, Q = (self._place(*side) for side in sides)
+        square = self.draft.parameter("b", "number", bar.square)
+        if bar.driver is not None:
+            d, q = self.draft.length_driver(bar.driver), self.draft.parameter("q", "offset", bar.along)
+            square = f"{square} + 2*{q}*{d} + {d}^2"
+        close_length(self.draft, "bar", P, Q, square)
 
     def _place(self, body: str, key: Key, local: Array) -> Place:
         """Return a point of a body; on a rod, as a part of the way between its centres."""
@@ -257,16 +290,19 @@ class _Writer:
         return Place(self.draft.let("B", f"(1 - {part})*({P}) + {part}*({Q})"))
 
     def _axes(self) -> None:
-        """Ask for origin and axes of every body that has a triad."""
         for i, body in enumerate(self.group.framed, 1):
-            carrier = self.carriers[body]
-            names = f"O{i}", f"X{i}", f"Y{i}", f"Z{i}"
-            origin = carrier.place(("origin", 0), np.zeros(3)).text
-            x, y, _ = np.eye(3)
-            axes = carrier.basis if isinstance(carrier, Framed) and carrier.aligned else carrier.triad(x, y)
-            for name, text in zip(names, (origin, *axes), strict=True):
-                self.draft.point(name, text)
-            self.placements[body] = Axes(names[0], names[1:])
+            self.placements[body] = ask_for_axes(self.draft, i, self.carriers[body])
+
+
+def ask_for_axes(draft: Draft, i: int, carrier: Carrier) -> Axes:
+    """Make origin and axes of the i-th body with a triad points of interest, and return their names."""
+    names = f"O{i}", f"X{i}", f"Y{i}", f"Z{i}"
+    origin = carrier.place(("origin", 0), np.zeros(3)).text
+    x, y, _ = np.eye(3)
+    axes = carrier.basis if isinstance(carrier, Framed) and carrier.aligned else carrier.triad(x, y)
+    for name, text in zip(names, (origin, *axes), strict=True):
+        draft.point(name, text)
+    return Axes(names[0], names[1:])
 
 
 def plan_spatial(
@@ -276,26 +312,15 @@ def plan_spatial(
     bodies: Sequence[str],
     joints: Sequence[str],
     drivers: Sequence[str],
+    bars: Sequence[Bar] = (),
 ) -> GroupPlan:
     """Return the plan of a group whose bodies, joints and drivers come in canonical order; all other bodies are known.
 
-    Its specification has the equations of every joint: more than unknowns where the group is over-constrained.
+    `bars` stand for bodies that are planned apart. The specification has the equations of every joint: more than
+    unknowns where the group is over-constrained.
     """
-    group = _Group(model, bodies, joints, drivers)
+    group = _Group(model, bodies, joints, drivers, bars)
     writer = _Writer(group, explicit=False)
     if not writer.draft.has_unknowns:  # the generator needs an unknown: what is driven becomes one
         writer = _Writer(group, explicit=True)
-    written = writer.draft.finished()
-    return GroupPlan(
-        name=group_name,
-        type=group_type,
-        bodies=tuple(bodies),
-        joints=tuple(joints),
-        drivers=tuple(drivers),
-        specification=written.text(),
-        coordinates=tuple(written.independent),
-        known=tuple(source for _, source in written.independent.values()),
-        parameters=written.values,
-        start=written.start,
-        placements={body: writer.placements[body] for body in bodies},
-    )
+    return writer.draft.plan(group_name, group_type, bodies, joints, drivers, writer.placements)

@@ -7,13 +7,13 @@ uses is left out at the end.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .plan import PointOf, Source, ValueOf, VectorOf
+from .plan import GroupPlan, Placement, PointOf, Source, ValueOf, VectorOf
 from .specification import Sheet
 
 Array = NDArray[np.float64]
@@ -116,7 +116,32 @@ class Draft:
         self._points[name] = text
         return name
 
-    def finished(self) -> Sheet:
+    def plan(
+        self,
+        name: str,
+        kind: str,
+        bodies: Sequence[str],
+        joints: Sequence[str],
+        drivers: Sequence[str],
+        placements: Mapping[str, Placement],
+    ) -> GroupPlan:
+        """Return the finished plan of a group of that type."""
+        sheet = self._sheet()
+        return GroupPlan(
+            name=name,
+            type=kind,
+            bodies=tuple(bodies),
+            joints=tuple(joints),
+            drivers=tuple(drivers),
+            specification=sheet.text(),
+            coordinates=tuple(sheet.independent),
+            known=tuple(source for _, source in sheet.independent.values()),
+            parameters=sheet.values,
+            start=sheet.start,
+            placements={body: placements[body] for body in bodies},
+        )
+
+    def _sheet(self) -> Sheet:
         """Return the specification without what nothing uses."""
         used = _names([*self._constraints.values(), *self._points.values()])
         for name, text in reversed(self._let.items()):

@@ -198,11 +198,12 @@ def _slide(draft: Draft, drive: Drive, start: float) -> str:
     return name
 
 
-def _pair(draft: Draft, cosine: float, sine: float) -> tuple[str, str]:
+def _pair(draft: Draft, cosine: float, sine: float, unit: bool = True) -> tuple[str, str]:
     """Return unknown cosine and sine of a turn."""
     length = float(np.hypot(cosine, sine)) or 1.0
     c, s = draft.unknown("c", "number", cosine / length), draft.unknown("s", "number", sine / length)
-    draft.equation("unit", f"{c}^2 + {s}^2 = 1")
+    if unit:
+        draft.equation("unit", f"{c}^2 + {s}^2 = 1")
     return c, s
 
 
@@ -212,8 +213,7 @@ def _turn(draft: Draft, drive: Drive, cosine: float, sine: float) -> tuple[str, 
     theta = draft.angle_driver(drive.drivers["angle"])
     if not drive.explicit:
         return f"cos({theta})", f"sin({theta})"
-    length = float(np.hypot(cosine, sine)) or 1.0
-    c, s = draft.unknown("c", "number", cosine / length), draft.unknown("s", "number", sine / length)
+    c, s = _pair(draft, cosine, sine, unit=False)
     draft.equation("turn", f"{c} = cos({theta})")
     draft.equation("turn", f"{s} = sin({theta})")
     return c, s
@@ -226,14 +226,14 @@ def carry(draft: Draft, parent: Carrier, joint: Link, ends: Ends, key: Key, driv
         case "P":
             return _carry_slider(draft, parent, joint, ends, key, drive)
         case "S":
-            return _carry_ball(draft, _named(draft, parent.place(key, joint.a).text), joint.b, ends.child)
+            return _carry_ball(draft, named(draft, parent.place(key, joint.a).text), joint.b, ends.child)
         case "U":
-            return _carry_universal(draft, parent, joint, ends, key)
+            return carry_cross(draft, parent, joint, ends, key).framed
     return _carry_turning(draft, parent, joint, ends, key, drive)
 
 
 def _carry_slider(draft: Draft, parent: Carrier, joint: Link, ends: Ends, key: Key, drive: Drive) -> Carrier:
-    turn = _columns(joint.n, joint.v) @ _columns(joint.m, joint.u).T
+    turn = columns(joint.n, joint.v) @ columns(joint.m, joint.u).T
     place, axis = ends.child.outside(joint.b) - ends.parent.outside(joint.a), ends.parent.rotation @ joint.n
     slide = _slide(draft, drive, float(place @ axis))
     shift, slot = f"{slide}*{parent.vector(joint.n)}", f"{key[0]}{key[1]}"
@@ -256,23 +256,34 @@ def carry_free(draft: Draft, child: Body, mark: Key | None, mark_local: Array) -
     return replace(_carry_ball(draft, base, mark_local, child), mark=mark, mark_parts="")
 
 
-def _carry_universal(draft: Draft, parent: Carrier, joint: Link, ends: Ends, key: Key) -> Framed:
-    """Return a body on the second axis of a cross: m = c v + s w turns about n, the body about m."""
+@dataclass(frozen=True)
+class Cross:
+    """A body on the second axis of a cross: e turns about the parent's n, the body about e by (c, s); x = e × n."""
+
+    framed: Framed
+    n: str
+    x: str
+    c: str
+    s: str
+
+
+def carry_cross(draft: Draft, parent: Carrier, joint: Link, ends: Ends, key: Key, *, unit: bool = True) -> Cross:
+    """Return the child of a universal joint; `unit`: whether c² + s² = 1 of its second turn is an equation."""
     rotation, inverse = ends.child.rotation, ends.parent.rotation.T
     m_parent = inverse @ rotation @ joint.m
     v = _perpendicular(m_parent, joint.n, 0.0)
-    w = np.cross(joint.n, v)
-    centre = parent.place(key, joint.a).text
+    base = named(draft, parent.place(key, joint.a).text)
     n_, v_, w_ = parent.triad(joint.n, v)
-    c, s = _pair(draft, float(m_parent @ v), float(m_parent @ w))
+    c, s = _pair(draft, float(m_parent @ v), float(m_parent @ np.cross(joint.n, v)))
     e = draft.let("e", f"{c}*{v_} + {s}*{w_}")
-    across = draft.let("x", f"{s}*{v_} - {c}*{w_}")  # m x n
+    x = draft.let("x", f"{s}*{v_} - {c}*{w_}")
     f_child = _perpendicular(ends.mark_local - joint.b, joint.m, TINY * ends.size)
     f_parent = inverse @ rotation @ f_child
-    c, s = _pair(draft, float(f_parent @ joint.n), float(f_parent @ np.cross(m_parent, joint.n)))
-    f = draft.let("f", f"{c}*{n_} + {s}*{across}")
-    g = draft.let("g", f"{c}*{across} - {s}*{n_}")
-    return Framed(draft, _named(draft, centre), joint.b, (e, f, g), _columns(joint.m, f_child), ends.mark, "ef")
+    c, s = _pair(draft, float(f_parent @ joint.n), float(f_parent @ np.cross(m_parent, joint.n)), unit)
+    f = draft.let("f", f"{c}*{n_} + {s}*{x}")
+    g = draft.let("g", f"{c}*{x} - {s}*{n_}")
+    framed = Framed(draft, base, joint.b, (e, f, g), columns(joint.m, f_child), ends.mark, "ef")
+    return Cross(framed, n_, x, c, s)
 
 
 def _carry_turning(draft: Draft, parent: Carrier, joint: Link, ends: Ends, key: Key, drive: Drive) -> Framed:
@@ -283,7 +294,7 @@ def _carry_turning(draft: Draft, parent: Carrier, joint: Link, ends: Ends, key: 
     """
     arm = ends.mark_local - joint.b
     f_child = _perpendicular(arm, joint.m, TINY * ends.size, joint.u)
-    turn = _columns(joint.n, joint.v) @ _columns(joint.m, joint.u).T
+    turn = columns(joint.n, joint.v) @ columns(joint.m, joint.u).T
     v = turn @ f_child
     foot = float(arm @ joint.m) if parent.known and ends.mark is not None else 0.0
     a, b, parts = joint.a + foot * joint.n, joint.b + foot * joint.m, "f" if parent.known else "ef"
@@ -291,7 +302,7 @@ def _carry_turning(draft: Draft, parent: Carrier, joint: Link, ends: Ends, key: 
         b, parts = ends.mark_local, ""
     n_, v_, w_ = parent.triad(joint.n, v)
     base = parent.place(key, a).text
-    axes = ends.parent.rotation @ _columns(joint.n, v)
+    axes = ends.parent.rotation @ columns(joint.n, v)
     along = axes.T @ (ends.child.outside(b) - ends.parent.outside(a))
     f_start = axes.T @ ends.child.rotation @ f_child
     if joint.kind == "H":
@@ -307,7 +318,7 @@ def _carry_turning(draft: Draft, parent: Carrier, joint: Link, ends: Ends, key: 
         if joint.kind == "C":
             base = f"{base} + {_slide(draft, drive, along[0])}*{n_}"
     basis = n_, draft.let("f", f"{c}*{v_} + {s}*{w_}"), draft.let("g", f"{c}*{w_} - {s}*{v_}")
-    return Framed(draft, _named(draft, base), b, basis, _columns(joint.m, f_child), ends.mark, parts)
+    return Framed(draft, named(draft, base), b, basis, columns(joint.m, f_child), ends.mark, parts)
 
 
 def _screw_turn(draft: Draft, drive: Drive, start: float) -> tuple[str, str, str]:
@@ -323,11 +334,13 @@ def _screw_turn(draft: Draft, drive: Drive, start: float) -> tuple[str, str, str
     return psi, f"cos({psi})", f"sin({psi})"
 
 
-def _named(draft: Draft, point: str) -> str:
+def named(draft: Draft, point: str) -> str:
+    """Return a name for a point given by a formula."""
     return point if point.isalnum() else draft.let("B", point)
 
 
-def _columns(n: Array, v: Array) -> Array:
+def columns(n: Array, v: Array) -> Array:
+    """Return n, v and their product as the columns of a matrix."""
     return np.column_stack([n, v, np.cross(n, v)])
 
 

@@ -65,18 +65,18 @@ def _screw(draft: Draft, p: Carrier, joint: Link, names: tuple[str, str, str], d
     draft.equation("slide", f"dot({D}, {n}) = {draft.parameter('p', 'number', joint.pitch)}*{angle}")
 
 
-def close_length(draft: Draft, prefix: str, P: Place, Q: Place, length: str) -> None:
-    """Add |P - Q|² = length², linear in arms of constant length."""
+def close_length(draft: Draft, prefix: str, P: Place, Q: Place, square: str) -> None:
+    """Add |P - Q|² = square, linear in arms of constant length."""
     if not P.arm and not Q.arm:
-        draft.equation(prefix, f"|{P.base} - {Q.base}|^2 = {length}^2")
+        draft.equation(prefix, f"|{P.base} - {Q.base}|^2 = {square}")
         return
     if not P.arm:
         P, Q = Q, P
     D = draft.let("D", f"{P.base} - {Q.base}")
     if not Q.arm:
-        draft.equation(prefix, f"|{D}|^2 + 2*dot({D}, {P.arm}) + {P.square} = {length}^2")
+        draft.equation(prefix, f"|{D}|^2 + 2*dot({D}, {P.arm}) + {P.square} = {square}")
         return
     draft.equation(
         prefix,
-        f"|{D}|^2 + 2*dot({D}, {P.arm} - ({Q.arm})) - 2*dot({P.arm}, {Q.arm}) + {P.square} + {Q.square} = {length}^2",
+        f"|{D}|^2 + 2*dot({D}, {P.arm} - ({Q.arm})) - 2*dot({P.arm}, {Q.arm}) + {P.square} + {Q.square} = {square}",
     )

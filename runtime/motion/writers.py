@@ -82,7 +82,9 @@ def plain(value: Any) -> Any:
     if isinstance(value, np.ndarray) and value.dtype.kind == "f":
         if np.isfinite(value).all():  # the usual case, at the speed of tolist
             return value.tolist()
-        return np.where(np.isfinite(value), value.astype(object), None).tolist()
+        held = value.astype(object)
+        held[~np.isfinite(value)] = None
+        return held.tolist()
     if isinstance(value, np.ndarray | np.generic):
         return plain(value.tolist())
     if isinstance(value, list | tuple | set | frozenset):

@@ -161,6 +161,9 @@ def _write_gif(film: Film, path: Path) -> None:
     for k, image in enumerate(some):
         sheet.paste(image, (0, k * image.height))
     palette = sheet.quantize(colors=128, dither=Image.Dither.NONE)
+    colours = np.array(palette.getpalette()).reshape(-1, 3)
+    colours[colours.min(axis=1) > 246] = 255  # the paper is white, not a mean of what is nearly white
+    palette.putpalette(colours.ravel().tolist())
     first, *rest = [image.quantize(palette=palette, dither=Image.Dither.NONE) for image in images]
     # GIF counts in hundredths of a second, and browsers slow anything below two of them
     duration = max(20, 10 * round(100 / film.fps))

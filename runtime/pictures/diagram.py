@@ -17,7 +17,7 @@ from ..mechanism.structure import Group, Structure
 FILLS = ("#dbeafe", "#dcfce7", "#fef3c7", "#fce7f3", "#ede9fe", "#cffafe", "#ffedd5", "#e5e7eb")
 INK, DRIVEN, PALE = "#1f2937", "#c2410c", "#6b7280"
 CHARACTER = 7.2  # mean width of a character at 13 px
-ROW, MARGIN, RADIUS = 78.0, 36.0, 27.0
+MARGIN, RADIUS = 36.0, 27.0
 Point = tuple[float, float]
 
 
@@ -73,15 +73,17 @@ def _kinematic_graph(model: Model, structure: Structure, fill: Mapping[str, str]
     label = {body: "frame" if body == FRAME else _members(model, body) for body in model.bodies}
     wide = {body: len(text) * CHARACTER + 22 for body, text in label.items()}
     at: dict[str, Point] = {}
+    row = min(78.0, max(36.0, 936.0 / max(map(len, columns))))  # many bodies stand closer
     x = 0.0
     for column in columns:
         half = max(wide[b] for b in column) / 2
         x += half
-        at.update({b: (x, (k - (len(column) - 1) / 2) * ROW) for k, b in enumerate(column)})
+        at.update({b: (x, (k - (len(column) - 1) / 2) * row) for k, b in enumerate(column)})
         x += half + widest_label + 34
     place = {body: k for k, column in enumerate(columns) for body in column}
     edges: list[str] = []
     labels: list[str] = []
+    taken: list[Point] = []
     drawn: Counter[frozenset[str]] = Counter()
     lines = [(j.first, j.second, words[n], n in driven, False, j.carrier) for n, j in sorted(model.joints.items())]
     floating = sorted(name for name, driver in model.drivers.items() if driver.joint is None)
@@ -91,14 +93,15 @@ def _kinematic_graph(model: Model, structure: Structure, fill: Mapping[str, str]
         pair = frozenset((first, second))
         bend = 30.0 * drawn[pair] * (1 if drawn[pair] % 2 else -1)
         if place[first] == place[second]:  # bodies of one column: bend the line around those between them
-            bend += 26.0 + 12.0 * (abs(a[1] - b[1]) / ROW - 1)
+            bend += 26.0 + 12.0 * (abs(a[1] - b[1]) / row - 1)
         drawn[pair] += 1
-        path, top = _curve(a, b, bend)
+        path, top, control = _curve(a, b, bend)
         colour, thick = (DRIVEN, 3.0) if is_driven else (INK, 1.4)
         edges.append(_path(path, colour, thick, dashed))
         if carrier is not None:
             edges.append(_path(_curve(top, at[carrier], 0)[0], PALE, 1.0, True))
-        labels.append(_text(top, text, size=11, colour=colour, halo=True, weight="bold" if is_driven else "normal"))
+        where = _free_place(a, control, b, len(text) * CHARACTER * 0.85, taken)
+        labels.append(_label(where, text, colour, "bold" if is_driven else "normal"))
     boxes = []
     for body, (cx, cy) in sorted(at.items()):
         style = f'fill="{fill.get(body, "#ffffff")}" stroke="{INK}" stroke-width="1.4"'
@@ -109,7 +112,7 @@ def _kinematic_graph(model: Model, structure: Structure, fill: Mapping[str, str]
         w = wide[body]
         boxes.append(f'<rect x="{cx - w / 2:.1f}" y="{cy - 14:.1f}" width="{w:.1f}" height="28" rx="14" {style}/>')
         boxes.append(_text((cx, cy), label[body], colour="#ffffff" if body == FRAME else INK))
-    tallest = max(len(column) for column in columns) * ROW / 2
+    tallest = max(map(len, columns)) * row / 2
     right = max(p[0] + wide[b] / 2 for b, p in at.items())
     return _Panel((*edges, *boxes, *labels), 0.0, -tallest, right + widest_label / 2, tallest)
 
@@ -173,19 +176,21 @@ def _group_diagram(structure: Structure) -> _Panel:
     for k, column in enumerate(columns):
         half = max([RADIUS, *(len(name) * CHARACTER * 0.42 for name in column)])
         x += half if k else 0.0
-        at.update({n: (x, (i - (len(column) - 1) / 2) * (ROW + 18)) for i, n in enumerate(column)})
+        at.update({n: (x, (i - (len(column) - 1) / 2) * 96.0) for i, n in enumerate(column)})
         x += half + 46
     place = {name: k for k, column in enumerate(columns) for name in column}
     elements: list[str] = []
-    top, bottom = (max(len(column) for column in columns) * (ROW + 18) / 2,) * 2
+    top, bottom = (max(map(len, columns)) * 48.0,) * 2
     for name, before in needs.items():
         for other in before:
             a, b = at[other], at[name]
             span = place[name] - place[other]
             bend = 0.0
             if span > 1:  # around the circles between: below for the frame, above for groups
-                bend = min(46.0 + 22.0 * span, 320.0) * (1 if other == FRAME else -1)
-                crest = (a[1] + b[1]) / 2 + bend / 2
+                between = [at[n][1] for column in columns[place[other] + 1 : place[name]] for n in column]
+                more = RADIUS + 24 + min(7.0 * span, 150.0)
+                crest = max(between) + more if other == FRAME else min(between) - more + 12
+                bend = 2 * (crest - (a[1] + b[1]) / 2)
                 top, bottom = max(top, -crest + 20), max(bottom, crest + 20)
             elements.append(_arrow(a, b, bend))
     fills = {group.name: FILLS[k % len(FILLS)] for k, group in enumerate(structure.groups)}
@@ -198,24 +203,35 @@ def _group_diagram(structure: Structure) -> _Panel:
             continue
         group = groups[name]
         elements.append(_text((cx, cy), f"({len(group.bodies)}, {len(group.drivers)})"))
-        elements.append(_text((cx, cy + RADIUS + 12), name, size=11, halo=True, weight="bold"))
+        elements.append(_label((cx, cy + RADIUS + 12), name, weight="bold"))
     return _Panel(tuple(elements), 0.0, -top, x - 46, bottom)
 
 
 def _on_frame(group: Group) -> bool:
     """Whether a joint or driver of the group ends at the frame."""
-    return any(FRAME in tie.bodies for tie in (*group.pairs, *group.inputs))
+    return any(FRAME in pair.bodies for pair in group.pairs) or any(FRAME in d.bodies for d in group.inputs)
 
 
 # ---- SVG ----------------------------------------------------------------------------------------------------------
-def _curve(a: Point, b: Point, bend: float) -> tuple[str, Point]:
-    """Return a path from a to b whose middle is moved sideways by `bend`, and this middle."""
+def _curve(a: Point, b: Point, bend: float) -> tuple[str, Point, Point]:
+    """Return a path from a to b whose middle is moved sideways by `bend`, this middle, and the control point."""
     dx, dy = b[0] - a[0], b[1] - a[1]
     length = (dx * dx + dy * dy) ** 0.5 or 1.0
     sx, sy = (-dy / length, dx / length) if (dy < 0 or (dy == 0 and dx > 0)) else (dy / length, -dx / length)
     top = ((a[0] + b[0]) / 2 + bend * sx, (a[1] + b[1]) / 2 + bend * sy)
     control = ((a[0] + b[0]) / 2 + 2 * bend * sx, (a[1] + b[1]) / 2 + 2 * bend * sy)
-    return f"M{a[0]:.1f},{a[1]:.1f} Q{control[0]:.1f},{control[1]:.1f} {b[0]:.1f},{b[1]:.1f}", top
+    return f"M{a[0]:.1f},{a[1]:.1f} Q{control[0]:.1f},{control[1]:.1f} {b[0]:.1f},{b[1]:.1f}", top, control
+
+
+def _free_place(a: Point, control: Point, b: Point, width: float, taken: list[Point]) -> Point:
+    """Return a place for a label on the curve, the nearest to its middle that is clear of the labels before."""
+    places = []
+    for s in (0.5, 0.42, 0.58, 0.34, 0.66, 0.27, 0.73):
+        u, v, w = (1 - s) ** 2, 2 * s * (1 - s), s * s
+        places.append((u * a[0] + v * control[0] + w * b[0], u * a[1] + v * control[1] + w * b[1]))
+    clear = [p for p in places if all(abs(p[1] - q[1]) > 14 or abs(p[0] - q[0]) > width for q in taken)]
+    taken.append(clear[0] if clear else places[0])
+    return taken[-1]
 
 
 def _arrow(a: Point, b: Point, bend: float) -> str:
@@ -238,22 +254,17 @@ def _path(path: str, colour: str, thick: float, dashed: bool) -> str:
 
 
 def _text(
-    at: Point,
-    words: str,
-    size: int = 13,
-    colour: str = INK,
-    anchor: str = "middle",
-    weight: str = "normal",
-    halo: bool = False,
+    at: Point, words: str, size: int = 13, colour: str = INK, anchor: str = "middle", weight: str = "normal"
 ) -> str:
-    """Return a text; a halo keeps it readable on lines."""
     style = f'font-size="{size}" fill="{colour}" text-anchor="{anchor}" font-weight="{weight}"'
-    place = f'x="{at[0]:.1f}" y="{at[1] + 0.35 * size:.1f}"'
-    text = f"<text {place} {style}>{escape(words)}</text>"
-    if not halo:
-        return text
-    behind = 'stroke="#ffffff" stroke-width="4" stroke-linejoin="round" aria-hidden="true"'
-    return f"<text {place} {style} {behind}>{escape(words)}</text>{text}"
+    return f'<text x="{at[0]:.1f}" y="{at[1] + 0.35 * size:.1f}" {style}>{escape(words)}</text>'
+
+
+def _label(at: Point, words: str, colour: str = INK, weight: str = "normal") -> str:
+    """Return a small text on a white ground, which keeps it readable on lines."""
+    width = len(words) * CHARACTER * 0.85 + 2
+    box = f'x="{at[0] - width / 2:.1f}" y="{at[1] - 7:.1f}" width="{width:.1f}" height="14"'
+    return f'<rect {box} fill="#ffffff" fill-opacity="0.85"/>' + _text(at, words, 11, colour, weight=weight)
 
 
 def _many(number: int, noun: str) -> str:

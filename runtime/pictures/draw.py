@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..mechanism.model import Array
-from .arrows import Arrows, room
+from .arrows import KINDS, Arrows, room
 from .labels import offsets
 from .shapes import INK, Dot, Scene, Shape
 
@@ -101,10 +101,12 @@ class Drawing:
 
         places = offsets(self.scene, names, FONT / 72 * self._per_inch(), steps, avoid)
         for name in names:
-            path = self.scene.path(name) + places[name]
             text = self.ax.text(0, 0, name, fontsize=FONT, color=INK, ha="center", va="center", zorder=4,
                                 path_effects=[withStroke(linewidth=HALO, foreground="white")])
-            self._moves.append(lambda k, text=text, path=path: text.set_position(tuple(path[k])))
+            self._follow(text.set_position, self.scene.path(name) + places[name])
+
+    def _follow(self, put: Callable[[Any], object], path: Array) -> None:
+        self._moves.append(lambda k: put(tuple(path[k])))
 
     def _per_inch(self) -> float:
         """Return how much of the world an inch shows; the layout may still move by a little."""
@@ -159,17 +161,18 @@ class Drawing:
         ax: Any = self.ax
         lift = np.array([0, 0, 2.0 * self.scene.unit])
         for name in names:
-            path = self.scene.path(name) + lift
             text = ax.text(0, 0, 0, name, fontsize=FONT, color=INK, ha="center", va="bottom", zorder=9,
                            path_effects=[withStroke(linewidth=HALO, foreground="white")])
-            self._moves.append(lambda k, text=text, path=path: text.set_position_3d(path[k]))
+            self._follow(text.set_position_3d, self.scene.path(name) + lift)
 
     def _legend(self, vectors: Sequence[Arrows], low: Array, high: Array) -> None:
         """Below the drawing, an arrow of a round value for each kind: in the plane to scale."""
         if self.scene.dimension == 3:
+            ax: Any = self.ax
             for k, drawn in enumerate(vectors):
-                self.ax.figure.text(0.03, 0.03 + 0.035 * k, f"→ {drawn.kind}, longest {_longest(drawn):.3g}",
-                                    color=drawn.colour, fontsize=FONT)
+                unit = KINDS[drawn.kind][1]
+                ax.text2D(0.0, 0.97 - 0.05 * k, f"→ {drawn.kind}, the longest {_longest(drawn):.3g} {unit}",
+                          transform=ax.transAxes, color=drawn.colour, fontsize=FONT)
             return
         bottom = self.ax.get_ylim()[0]
         room_below = low[1] - bottom
@@ -199,7 +202,7 @@ def _space(ax: Any, low: Array, high: Array) -> None:
     ax.set_xlim(low[0], high[0])
     ax.set_ylim(low[1], high[1])
     ax.set_zlim(low[2], high[2])
-    ax.set_box_aspect(high - low, zoom=1.05)
+    ax.set_box_aspect(high - low, zoom=0.93)
     ax.computed_zorder = False  # else links hide pins and arrows
     ax.set_proj_type("ortho")
     ax.view_init(elev=24, azim=-58)

@@ -18,7 +18,7 @@ def sampled(outline: Array, closed: bool, spacing: float) -> Array:
     corners = np.concatenate([outline, outline[:1]]) if closed else outline
     parts = []
     for p, q in pairwise(corners):
-        n = int(min(np.linalg.norm(q - p) / spacing, 200)) + 1
+        n = 1 + int(min(float(np.linalg.norm(q - p)) / spacing, 200.0))
         parts.append(p + (q - p) * np.linspace(0, 1, n, endpoint=False)[:, None])
     return np.concatenate([*parts, corners[-1:]])
 

