@@ -96,9 +96,7 @@ class DriverReader:
                 )
             read = {"joint": self.on_joint, "between": self.on_points, "bodies": self.on_bodies}[forms[0]]
             driver, key = read(name, where, table)
-            if key in self.driven:
-                self.source.fail(where, f"drives the same coordinate as '{self.driven[key]}' - remove one of them")
-            self.driven[key] = name
+            self.driven.setdefault(key, name)  # two drivers of one coordinate are for the structure to tell
             found[name] = driver
         return found
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Protocol
 
@@ -230,7 +231,7 @@ class Simulation:
             grid = np.append(grid, self.stop)
         else:
             grid[-1] = self.stop
-        return grid
+        return np.asarray(grid)
 
 
 @dataclass(frozen=True, eq=False)
@@ -262,7 +263,7 @@ class Model:
         """The rigid bodies other than the frame."""
         return tuple(b for b in self.bodies if b != FRAME)
 
-    @property
+    @cached_property
     def size(self) -> float:
         """A length of the mechanism's order of size, for tolerances: the spread of its points."""
         places = np.array([b.outside(p) for b in self.bodies.values() for p in b.points.values()])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -14,11 +16,17 @@ from .run import Solution
 
 def body_motions(solution: Solution, steps: NDArray[np.int64] | None = None) -> dict[str, BodyMotion]:
     """Return the motion of the movable bodies at the given steps (all solved ones by default)."""
+    return carried(solution, solution.program.model.movable, steps)
+
+
+def carried(
+    solution: Solution, names: Sequence[str], steps: NDArray[np.int64] | None = None
+) -> dict[str, BodyMotion]:
+    """Return the motion of some bodies that are solved."""
     program = solution.program
-    inner = np.arange(solution.solved)
-    chosen = inner if steps is None else steps
+    chosen = np.arange(solution.solved) if steps is None else steps
     found = {}
-    for name in program.model.movable:
+    for name in names:
         carrier = program.carriers.get(name)
         if carrier is None:  # the run stopped before its group
             continue

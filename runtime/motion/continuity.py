@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 
 from ..status import NO_ASSEMBLY, OK
 from ..status import SINGULAR as DEAD_POINT
+from .numeric import sweep_numeric
 from .plan import Array
-from .program import GroupStep, Program
+from .program import GroupStep, NumericStep, Program
 from .run import Course, Solution, begin, combine, solve, stop, sweep
 
 ROUNDS = 40
@@ -177,6 +178,9 @@ def _part(solution: Solution, step: GroupStep, before: int, times: Array) -> Sol
     program = solution.program
     part = begin(program, np.concatenate([[solution.time[before]], times]))
     for other in program.steps:
+        if isinstance(other, NumericStep):
+            sweep_numeric(part, other)
+            continue
         if not isinstance(other, GroupStep):
             combine(part, other)
             continue

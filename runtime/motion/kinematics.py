@@ -9,6 +9,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..mechanism.model import Model
+from ..mechanism.reader import check_times
 from ..mechanism.structure import Structure
 from .bodies import body_motions
 from .continuity import follow, quality
@@ -59,6 +60,7 @@ def run(
         raise InputError(
             f"--at: times are increasing numbers from the start of the simulation ({start:g}) on - put them in order"
         )
+    check_times(model, asked)
     structure, program = prepare(model, progress)
     first = asked[0] > start  # the assembly is chosen at the start and followed from there
     grid = np.concatenate([[start], asked]) if first else asked

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .results import FORMAT, Array, Results, Series, from_tree, series_arrays
-from .writers import plain
+from .writers import short_text
 
 if TYPE_CHECKING:
     import xarray
@@ -71,7 +71,7 @@ def dataset(results: Results) -> xarray.Dataset:
         variables["criterion"] = (("time", "candidate"), np.stack(list(results.criterion.values()), axis=1))
     labels["axis"] = list(results.axes)
     about = {"format": FORMAT, "mechanism": results.mechanism, "method": results.method,
-             "diagnostics": json.dumps(plain(results.diagnostics)), "held": json.dumps(held)}
+             "diagnostics": short_text(results.diagnostics), "held": json.dumps(held)}
     if results.independent is not None:
         about["independent"] = json.dumps([list(names) for names in results.independent])
     return xr.Dataset(variables, coords=labels, attrs=about)

@@ -122,9 +122,10 @@ def _bodies(
                 continue
             if motion.angle is not None:
                 offset = _small_to_zero(np.arctan2(member.rotation[1, 0], member.rotation[0, 0]))
-                angle = motion.angle[0] + offset
                 driven = _driven_turn(model, FRAME, body.name, driver_values)
-                found[member.name] = BodySeries(angle=_whole_turns(angle, driven),
+                if driven is not None:
+                    driven = driven + offset  # drivers count in the axes of the rigid body
+                found[member.name] = BodySeries(angle=_whole_turns(motion.angle[0] + offset, driven),
                                                 angular_velocity=motion.angle[1].copy(),
                                                 angular_acceleration=motion.angle[2].copy())
             else:
@@ -170,10 +171,6 @@ def _planar_angle(model: Model, joint: Joint, first: BodyMotion, second: BodyMot
     assert first.angle is not None
     assert second.angle is not None
     turn, rate, acceleration = second.angle - first.angle
-    # joint.angle counts between the axes of the bodies that the user joined; welding may have given others
-    bodies = model.bodies
-    offset = joint.angle - (bodies[joint.second].angle - bodies[joint.first].angle)
-    turn = turn + _small_to_zero(offset - TURN * np.round(offset / TURN))
     driven = _driven_joint(model, joint, driver_values)
     if driven is None:
         driven = _driven_turn(model, joint.first, joint.second, driver_values)
@@ -247,11 +244,9 @@ def _whole_turns(angle: Array, driven: Array | None) -> Array:
         return angle
     if driven is not None:
         turns = np.round((driven[0] - angle[0]) / TURN)
-        # of welded bodies, only the one whose axes the driver counts from is driven itself
-        if abs(driven[0] - angle[0] - TURN * turns) < 1e-6:
-            return angle + TURN * turns
-    # a start of -π but for rounding is π
-    return angle - TURN * np.ceil((angle[0] - np.pi) / TURN - 1e-12)
+    else:
+        turns = -np.ceil((angle[0] - np.pi) / TURN - 1e-12)  # a start of -π but for rounding is π
+    return angle + TURN * float(turns)
 
 
 # ---- small algebra --------------------------------------------------------------------------------------------------

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..mechanism.model import Driver, Joint
+
 Array = NDArray[np.float64]
 
 
@@ -111,3 +113,25 @@ class GroupPlan:
     parameters: Array
     start: Array
     placements: Mapping[str, Placement]
+
+
+@dataclass(frozen=True, eq=False)
+class NumericPlan:
+    """A group without a specification (cams, whose profile is any function): solved in absolute coordinates."""
+
+    name: str
+    type: str
+    bodies: tuple[str, ...]
+    pairs: tuple[Joint, ...]
+    inputs: tuple[Driver, ...]
+
+    @property
+    def joints(self) -> tuple[str, ...]:
+        return tuple(j.name for j in self.pairs)
+
+    @property
+    def drivers(self) -> tuple[str, ...]:
+        return tuple(d.name for d in self.inputs)
+
+
+Plan = GroupPlan | NumericPlan

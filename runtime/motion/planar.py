@@ -297,10 +297,6 @@ class _Writer:
                 self._gear(j)
             case "rack":
                 self._rack(j)
-            case "cam":
-                from .cams import write_cam
-
-                write_cam(self, j)
 
     def _through(self, j: Joint) -> str:
         if j.first in self.layout.inside:

@@ -260,7 +260,7 @@ class Layout:
                 self.pins[pin.key] = pin
         for j in self.joints:  # a body without pins is held by a point of its own
             for body, point in ((j.second, local(j.b)), (j.first, local(j.a))):
-                if body not in self.inside or j.kind not in ("P", "slot", "rack", "cam"):
+                if body not in self.inside or j.kind not in ("P", "slot", "rack"):
                     continue
                 cluster = self.cluster_of[body].index
                 if not any(cluster in p.places for p in self.pins.values()):
@@ -306,11 +306,7 @@ class Layout:
 
     def unknowns(self, choice: Choice) -> int:
         sizes = {"vector": 2, "angle": 1}
-        return 2 * len(choice.free) + sum(sizes.get(d.kind, 0) for d in choice.directions) + self.extra_unknowns
-
-    @property
-    def extra_unknowns(self) -> int:
-        return sum(1 for j in self.joints if j.kind == "cam")
+        return 2 * len(choice.free) + sum(sizes.get(d.kind, 0) for d in choice.directions)
 
     @property
     def extra_equations(self) -> int:
@@ -323,8 +319,6 @@ class Layout:
                 count += 2 if j.name in self.shift else 1
             elif j.kind in ("gear", "rack"):
                 count += 1
-            elif j.kind == "cam":
-                count += 2
         return count + sum(1 for d in self.drivers if d.kind == "distance")
 
     def _balance(self, choice: Choice) -> int:

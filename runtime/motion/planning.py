@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from ..errors import AssemblyError, InputError
 from ..mechanism.model import Model
+from ..mechanism.naming import ordered
 from ..mechanism.structure import Group, Ranks, Structure, analyse
 from ..mechanism.units import freedoms, rows
-from .plan import GroupPlan
+from .plan import NumericPlan, Plan
 
 
 def study(model: Model) -> Structure:
@@ -39,47 +42,54 @@ def studied(model: Model) -> Structure:
     """Return the structure of a mechanism that can be run; otherwise say what is missing or too much."""
     structure = study(model)
     where = str(model.origin or model.name)
+    told = [f.message for f in structure.redundant if not f.consistent]
+    if len(model.drivers) > structure.mobility and not told:
+        told = [f.message for f in structure.redundant if f.drivers]
+    if len(model.drivers) > structure.mobility or told:
+        raise InputError(
+            f"{where}: [drivers]: the mechanism is constrained too much: it has {structure.mobility} free motions and "
+            f"{len(model.drivers)} drivers ({', '.join(model.drivers)}) - remove a driver or a joint. {'; '.join(told)}"
+        )
     if structure.free:
-        raise InputError(f"{where}: the mechanism is not determined: {'; '.join(f.message for f in structure.free)}")
+        raise InputError(
+            f"{where}: [drivers]: the mechanism is not determined: it has {structure.mobility} free motions and "
+            f"{len(model.drivers)} drivers. {'; '.join(f.message for f in (*structure.free, *structure.redundant))}"
+        )
     covered = {b for g in structure.groups for b in g.bodies}
     missing = [b for b in model.movable if b not in covered]
-    if missing or any(f.drivers and _in_excess(model, f.message) for f in structure.redundant):
-        told = "; ".join(f.message for f in structure.redundant) or f"{', '.join(missing)} belong to no group"
-        raise InputError(f"{where}: the mechanism is constrained too much: {told}")
+    if missing:
+        raise InputError(f"{where}: [bodies]: {', '.join(missing)} belong to no group that could be solved")
     return structure
 
 
-def _in_excess(model: Model, message: str) -> bool:
-    return "driver" in message and "consistent" not in message
-
-
-def plan_groups(model: Model, structure: Structure) -> list[GroupPlan]:
+def plan_groups(model: Model, structure: Structure) -> list[Plan]:
     """Return the plans of all groups in order."""
-    return [plan_group(model, group) for group in structure.groups]
+    return [plan for group in structure.groups for plan in plan_group(model, group)]
 
 
-def plan_group(model: Model, group: Group) -> GroupPlan:
-    """Return the plan of one group, written in the canonical order of its type."""
-    from ..mechanism.naming import ordered
+def plan_group(model: Model, group: Group) -> tuple[Plan, ...]:
+    """Return the plan of one group, written in the canonical order of its type (a platform's legs are plans apart)."""
 
     bodies, joints, drivers = ordered(model, group)
     pairs = {j.name: j for j in group.pairs}
     inputs = {d.name: d for d in group.inputs}
+    if any(j.kind == "cam" for j in group.pairs):
+        chosen = tuple(pairs[j] for j in joints)
+        return (NumericPlan(group.name, group.type, bodies, chosen, tuple(inputs[d] for d in drivers)),)
     if model.space == "planar":
         from .planar import plan_planar
 
-        chosen = [pairs[j] for j in joints]
-        excess = sum(rows(model, j) for j in chosen) + len(drivers) - sum(freedoms(model, b) for b in bodies)
-        return plan_planar(model, group.name, group.type, bodies, chosen, [inputs[d] for d in drivers], excess)
-    from .spatial import plan_spatial
+        ordered_pairs = [pairs[j] for j in joints]
+        excess = sum(rows(model, j) for j in ordered_pairs) + len(drivers) - sum(freedoms(model, b) for b in bodies)
+        known = [inputs[d] for d in drivers]
+        return (plan_planar(model, group.name, group.type, bodies, ordered_pairs, known, excess),)
+    from .spatial_legs import plan_spatial_parts
 
-    return plan_spatial(_with(model, group), group.name, group.type, bodies, joints, drivers)
+    return plan_spatial_parts(_with(model, group), group.name, group.type, bodies, joints, drivers)
 
 
 def _with(model: Model, group: Group) -> Model:
     """Return the model with the group's own pairs and inputs in place of the user's."""
-    from dataclasses import replace
-
     joints = {**model.joints, **{j.name: j for j in group.pairs}}
     drivers = {**model.drivers, **{d.name: d for d in group.inputs}}
     return replace(model, joints=joints, drivers=drivers)

@@ -12,7 +12,7 @@ from ..errors import AssemblyError, InputError
 from ..mechanism.model import Model
 from ..status import MESSAGES, NO_ASSEMBLY, OK, SINGULAR
 from .plan import Array
-from .program import AngleStep, GroupStep, LinearStep, Program
+from .program import AngleStep, GroupStep, LinearStep, NumericStep, Program
 
 LARGEST_TURN = 0.19  # rad (11 degrees) that a driver may move between two inner steps
 LARGEST_STROKE = 0.1  # of the mechanism's size, likewise
@@ -133,6 +133,10 @@ def solve(
                 solution.state[0, step.phi_rows, 0] = mode.phi
                 solution.signs[step.plan.name] = mode.signs
                 sweep(solution, step, method)
+        elif isinstance(step, NumericStep):
+            from .numeric import sweep_numeric
+
+            sweep_numeric(solution, step)
         else:
             combine(solution, step)
         if solution.solved == 0:
@@ -205,7 +209,7 @@ def _bridge(solution: Solution, step: GroupStep) -> None:
             )
 
 
-def stop(solution: Solution, step: GroupStep, first: int, status: int) -> None:
+def stop(solution: Solution, step: GroupStep | NumericStep, first: int, status: int) -> None:
     """End a run before step `first`, at which a group has no solution."""
     plan = step.plan
     solution.solved = first

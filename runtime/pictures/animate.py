@@ -20,6 +20,7 @@ from .draw import Drawing
 from .plot import default_names
 from .scene import build
 from .shapes import Scene
+from .window import window
 
 ENDINGS = (".gif", ".mp4", ".html", ".svg")
 PIXELS = 100  # per inch, of GIF and film
@@ -92,7 +93,7 @@ def plan(model: Model, results: Results, fps: float = 25.0, seconds: float | Non
             raise InputError(f"animation: trace '{name}' is no point of {model.name}{nearest(name, scene.marked)}")
     chosen = [n for n in default_names(results, model) if n in scene.marked] if trace is None else list(trace)
     moving = chosen or [n for n in scene.marked if np.ptp(results.points[n].position, axis=0).max() > 0]
-    first, last = _window(results, start, stop)
+    first, last = window(results, start, stop)
     span = float(last - first)
     if seconds is None:
         seconds = span if 2.0 <= span <= 20.0 else 6.0
@@ -101,27 +102,6 @@ def plan(model: Model, results: Results, fps: float = 25.0, seconds: float | Non
     nearest_step = np.abs(np.searchsorted((results.time[1:] + results.time[:-1]) / 2, wanted))
     return Film(scene, tuple(int(k) for k in nearest_step), float(seconds), tuple(chosen),
                 tuple(arrows(scene, results, vectors, moving)))
-
-
-def _window(results: Results, start: float | None, stop: float | None) -> tuple[float, float]:
-    """Return the part of the run that is shown: all of it, or the first two turns of the fastest body."""
-    times = results.time
-    first, last = float(times[0]), float(times[-1])
-    for name, value in (("start", start), ("stop", stop)):
-        if value is not None and not first <= value <= last:
-            raise InputError(f"animation: {name} = {value:g} is outside the run, which is from {first:g} to {last:g} s")
-    if start is not None:
-        first = start
-    if stop is not None:
-        return first, stop
-    rates = [np.linalg.norm(np.atleast_2d(b.angular_velocity.T), axis=0) for b in results.bodies.values()]
-    if rates and len(times) > 2:
-        turned = [np.concatenate([[0], np.cumsum(np.diff(times) * (w[1:] + w[:-1]) / 2)]) / (2 * np.pi) for w in rates]
-        fastest = max(turned, key=lambda turns: float(turns[-1]))
-        begin = float(np.interp(first, times, fastest))
-        if fastest[-1] - begin > 6:  # more turns than an eye can follow
-            last = float(times[np.searchsorted(fastest, begin + 2)])
-    return first, last
 
 
 # ---- frames by matplotlib -------------------------------------------------------------------------------------------
@@ -135,13 +115,14 @@ def _frames(film: Film) -> Iterator[np.ndarray[Any, np.dtype[np.uint8]]]:
     wide, tall = (high - low)[:2] if scene.dimension == 2 else (1.0, 0.85)
     width, height = 7.2, 7.2 * tall / wide + 0.7
     shrink = min(1.0, 6.4 / height)
-    sides = [2 * round(side * shrink * PIXELS / 2) / PIXELS for side in (max(width, 0.55 * height), height)]
-    figure = Figure(figsize=tuple(sides), dpi=PIXELS)
-    canvas = FigureCanvasAgg(figure)
-    band = 0.4 / sides[1]
+    wide, tall = (2 * round(side * shrink * PIXELS / 2) / PIXELS for side in (max(width, 0.55 * height), height))
+    figure = Figure(figsize=(wide, tall), dpi=PIXELS)
+    canvas: Any = FigureCanvasAgg(figure)
+    band = 0.4 / tall
     ax = figure.add_axes((0.01, 0.01, 0.98, 0.98 - band), projection="3d" if scene.dimension == 3 else None)
     some = [film.steps[k] for k in np.unique(np.linspace(0, len(film.steps) - 1, 10).astype(int))]
-    drawing = Drawing(ax, scene, film.steps[0], traces=film.traces, vectors=film.vectors, label_steps=some)
+    drawing = Drawing(ax, scene, film.steps[0], traces=film.traces, vectors=film.vectors,
+                      label_steps=some, shown=slice(film.steps[0], film.steps[-1] + 1))
     figure.text(0.02, 1 - band / 2, scene.name, fontsize=11, fontweight="bold", va="center")
     clock = figure.text(0.98, 1 - band / 2, "", fontsize=9, ha="right", va="center", family="monospace")
     for k in film.steps:

@@ -20,11 +20,11 @@ HALO = 2.4
 
 
 class Drawing:
-    """The artists of a scene on axes; `update` moves them to another step."""
+    """The artists of a scene on axes; `update` moves them to another step. `shown` are the steps that paths show."""
 
     def __init__(self, ax: Axes, scene: Scene, k: int = 0, names: Sequence[str] | None = None,
                  traces: Sequence[str] = (), vectors: Sequence[Arrows] = (),
-                 label_steps: Sequence[int] | None = None) -> None:
+                 label_steps: Sequence[int] | None = None, shown: slice = slice(None)) -> None:
         self.ax, self.scene = ax, scene
         self._moves: list[Callable[[int], object]] = []
         low, high = room(scene, vectors)
@@ -34,7 +34,7 @@ class Drawing:
         else:
             _space(ax, low, high)
         for name in traces:
-            ax.plot(*scene.path(name).T, color=scene.colour(name), linewidth=1.3, alpha=0.75, zorder=1.5,
+            ax.plot(*scene.path(name)[shown].T, color=scene.colour(name), linewidth=1.3, alpha=0.75, zorder=1.5,
                     solid_capstyle="round")
         for shape in scene.shapes:
             (self._shape if flat else self._shape3)(shape)
@@ -43,11 +43,12 @@ class Drawing:
         for drawn in vectors:
             (self._arrows if flat else self._arrows3)(drawn)
         self._legend(vectors, low, high)
-        shown = list(scene.marked) if names is None else list(names)
+        marked = list(scene.marked) if names is None else list(names)
         if flat:
-            self._labels(shown, [k] if label_steps is None else label_steps, [scene.path(name) for name in traces])
+            seen = [scene.path(name)[shown] for name in traces]
+            self._labels(marked, [k] if label_steps is None else label_steps, seen)
         else:
-            self._labels3(shown)
+            self._labels3(marked)
         self.update(k)
 
     def update(self, k: int) -> None:

@@ -20,7 +20,7 @@ WIDTH = 760.0
 HEAD = 34.0  # the line with the name
 FONT = 13.0
 # Isometric view: rows are the picture's right and up, and the way towards the eye.
-VIEW = np.array([[1.0, 1, 0], [-1, 1, 2], [1, -1, 1]]) / np.sqrt([[2.0], [6], [3]])
+VIEW = np.array([[1.0, 1, 0], [-1, 1, 2], [1, -1, 1]]) / np.sqrt(np.array([[2.0], [6.0], [3.0]]))
 
 
 class Sheet:

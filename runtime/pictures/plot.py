@@ -14,6 +14,7 @@ from .arrows import arrows, room
 from .draw import FONT, Drawing
 from .scene import build
 from .shapes import COLOURS, Scene
+from .window import window
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,10 +23,12 @@ if TYPE_CHECKING:
 STYLES = ("-", "--", ":")
 
 
-def plot(results: Results, model: Model, names: Sequence[str] | None = None) -> Figure:
+def plot(results: Results, model: Model, names: Sequence[str] | None = None, start: float | None = None,
+         stop: float | None = None) -> Figure:
     """Return the figure of a report: the mechanism with the paths of points, and beside it the time histories.
 
-    `names` are points, bodies and joints; without them, the points that move but by a driver alone, at most four.
+    `names` are points, bodies and joints; without them, the points that trace no plain circle, at most four. `start`
+    and `stop` choose the part of the run; one with many turns shows its first two unless told.
     """
     from matplotlib.figure import Figure
 
@@ -35,19 +38,21 @@ def plot(results: Results, model: Model, names: Sequence[str] | None = None) -> 
     figure = Figure(figsize=(11.5, max(4.6, 1.55 * len(rows) + 0.9)), layout="constrained")
     halves: Any = figure.subfigures(1, 2, width_ratios=(1.0, 1.15))
     left, right = halves
-    _paths(left, scene, [name for name in chosen if name in results.points])
-    _histories(right, results, rows)
+    span = window(results, start, stop)
+    _paths(left, scene, [name for name in chosen if name in results.points], span)
+    _histories(right, results, rows, span)
     return figure
 
 
-def histories(results: Results, names: Sequence[str] | None = None) -> Figure:
+def histories(results: Results, names: Sequence[str] | None = None, start: float | None = None,
+              stop: float | None = None) -> Figure:
     """Return the time histories of points (position, velocity, acceleration), bodies and joints (coordinate, rate)."""
     from matplotlib.figure import Figure
 
     chosen = list(_moving(results))[:3] if names is None else _known(results, names)
     rows = _rows(results, chosen)
     figure = Figure(figsize=(7.2, 1.7 * len(rows) + 0.9), layout="constrained")
-    _histories(figure, results, rows)
+    _histories(figure, results, rows, window(results, start, stop))
     return figure
 
 
@@ -63,7 +68,7 @@ def paths(results: Results, model: Model, names: Sequence[str] | None = None, st
     wide, tall = (high - low)[:2] if scene.dimension == 2 else (1.0, 0.9)
     width = 7.0 * min(1.0, wide / tall * 1.1)
     figure = Figure(figsize=(max(width, 3.4), min(max(width * tall / wide, 2.4), 8.0)), layout="constrained")
-    _paths(figure, scene, chosen, step, vectors=drawn)
+    _paths(figure, scene, chosen, window(results, None, None), step, vectors=drawn)
     return figure
 
 
@@ -94,9 +99,11 @@ def _known(results: Results, names: Iterable[str], points_only: bool = False) ->
 
 
 # ---- the mechanism ------------------------------------------------------------------------------------------------
-def _paths(figure: Any, scene: Scene, names: Sequence[str], step: int = 0, vectors: Sequence[Any] = ()) -> None:
+def _paths(figure: Any, scene: Scene, names: Sequence[str], span: tuple[float, float], step: int = 0,
+           vectors: Sequence[Any] = ()) -> None:
     ax = figure.add_subplot(projection="3d" if scene.dimension == 3 else None)
-    Drawing(ax, scene, step, traces=[name for name in names if name in scene.marked], vectors=vectors)
+    shown = slice(int(np.searchsorted(scene.time, span[0])), int(np.searchsorted(scene.time, span[1], side="right")))
+    Drawing(ax, scene, step, traces=[name for name in names if name in scene.marked], vectors=vectors, shown=shown)
     ax.set_title(f"{scene.name},  t = {scene.time[step]:g} s", fontsize=FONT + 1.5)
 
 
@@ -142,7 +149,8 @@ def _angular(name: str, series: Any) -> list[tuple[str, tuple[str, Array]]]:
     return found
 
 
-def _histories(figure: Any, results: Results, rows: Sequence[Row]) -> None:
+def _histories(figure: Any, results: Results, rows: Sequence[Row], span: tuple[float, float]) -> None:
+    shown = (results.time >= span[0]) & (results.time <= span[1])
     panes = np.atleast_1d(figure.subplots(len(rows), 1, sharex=True))
     # a name keeps its colour in all diagrams; its components differ by the style of the line
     owners = list(dict.fromkeys(label.rsplit(" ", 1)[0] for _, curves in rows for label, _ in curves))
@@ -151,8 +159,8 @@ def _histories(figure: Any, results: Results, rows: Sequence[Row]) -> None:
             owner, _, axis = label.rpartition(" ")
             style = STYLES["xyz".index(axis)] if owner and axis in "xyz" else "-"
             colour = COLOURS[owners.index(label.rsplit(" ", 1)[0]) % len(COLOURS)]
-            ax.plot(results.time, values, style, color=colour, linewidth=1.4, label=label,
-                    marker="o" if len(results) < 2 else None)
+            ax.plot(results.time[shown], values[shown], style, color=colour, linewidth=1.4, label=label,
+                    marker="o" if np.count_nonzero(shown) < 2 else None)
         _dress(ax, title)
         ax.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), fontsize=FONT - 1.5, frameon=False, handlelength=2.2,
                   borderaxespad=0.2)

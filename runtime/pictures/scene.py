@@ -44,9 +44,9 @@ def symbol_size(model: Model, results: Results) -> float:
     """Return half the width of a link: small against the mechanism, and against its shortest link."""
     places = np.concatenate([point.position for point in results.points.values()])
     span = float(np.nanmax(np.nanmax(places, axis=0) - np.nanmin(places, axis=0)))
-    links = [np.linalg.norm(p - q) for body in model.bodies.values() if body.name != FRAME
-             for p in body.points.values() for q in body.points.values()]
-    shortest = min((float(length) for length in links if length > 1e-6 * span), default=span)
+    bodies = [list(body.points.values()) for body in model.bodies.values() if body.name != FRAME]
+    links = [max((float(np.linalg.norm(p - q)) for p in points for q in points), default=0.0) for points in bodies]
+    shortest = min((length for length in links if length > 1e-6 * span), default=span)
     return max(min(0.017 * span, 0.2 * shortest), 0.006 * span) or 1.0
 
 

@@ -486,12 +486,6 @@ WRONG = [
     ),
     (0, ', angle = "pi/2 + omega*t"', "", r"\[drivers\] theta: has neither 'angle' nor 'displacement'"),
     (0, 'angle = "pi/2 + omega*t"', 'angle = "pi/2 + omga*t"', "unknown name 'omga' - did you mean 'omega'"),
-    (
-        0,
-        "[drivers]",
-        '[drivers]\nagain = { bodies = ["frame", "crank"], angle = "t" }',
-        "drives the same coordinate as 'again'",
-    ),
     (0, "[drivers]", '[drivers]\nagain = { between = ["B", "P"], distance = "t" }', "both points of body 'rod'"),
     (0, "[drivers]", '[drivers]\nagain = { between = ["B", "P"], joint = "A" }', "a driver has one of 'joint'"),
     (0, 'joint = "D", angle = 2', 'joint = "A", angle = 2', "the driver 'theta' prescribes this coordinate"),

@@ -189,15 +189,16 @@ def test_welded_bodies_have_their_own_axes(samples):
     body = flat_body("a", points={"P": np.array([1.0, 0])},
                      members=(Member("a", np.zeros(2), np.eye(2)), Member("b", np.array([1.0, 0]), turned)))
     motion = BodyMotion(np.zeros((3, 2, len(TIMES))), angle=wave(0.1, 2.0, 0.3, 2.0))
-    hinge = samples.joint("A", "R", "frame", "a", "A", angle=0.4)  # the user joined b, whose axes are 0.4 ahead
+    hinge = samples.joint("A", "R", "frame", "a", "A")
     driver = Driver("theta", "angle", samples.Linear(0, 0), joint="A", bodies=("frame", "a"))
     model = planar_model([hinge], [flat_body("frame"), body], {"theta": driver})
-    value = wave(0.5, 2.0, 0.3, 2.0) + np.array([[2 * np.pi], [0], [0]])
+    value = wave(0.1, 2.0, 0.3, 2.0) + np.array([[2 * np.pi], [0], [0]])
     _, bodies, joints, _ = measure(model, {"a": motion}, TIMES, {"theta": np.vstack([value, 0 * TIMES])})
     assert list(bodies) == ["a", "b"]
     np.testing.assert_allclose(joints["A"].angle, value[0], atol=1e-14)
-    np.testing.assert_allclose(bodies["b"].angle, value[0], atol=1e-14)
-    np.testing.assert_allclose(bodies["a"].angle, motion.angle[0], atol=1e-14)  # not driven itself: starts at 0.1
+    np.testing.assert_allclose(bodies["a"].angle, value[0], atol=1e-14)
+    np.testing.assert_allclose(bodies["b"].angle, value[0] + 0.4, atol=1e-14)  # driven with it, its axes 0.4 ahead
+    np.testing.assert_array_equal(bodies["b"].angular_velocity, motion.angle[1])
 
 
 def test_slider_crank_against_its_closed_form(samples):

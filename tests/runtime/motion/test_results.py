@@ -122,6 +122,11 @@ def test_csv_columns_have_the_names_of_the_format(tmp_path):
     assert rows[0][header.index("independent")] == "A B"
 
 
+def test_a_run_that_failed_at_once_still_has_a_header(tmp_path):
+    path = planar_results(0).save(tmp_path / "out.csv")
+    assert path.read_text().splitlines() == [",".join(planar_results(0).columns())]
+
+
 def test_columns_of_planar_and_spatial_bodies(samples):
     planar = samples.run(samples.slider_crank()).columns()
     assert {"crank.angle", "crank.omega", "crank.alpha", "G.ay"} <= set(planar)

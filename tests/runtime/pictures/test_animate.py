@@ -120,7 +120,8 @@ def test_a_planar_svg_turns_the_crank_by_its_angle(tmp_path, four_bar):
 
 
 @pytest.mark.parametrize(("options", "message"), [
-    ({"trace": ["Q"]}, "trace 'Q' is no point"), ({"fps": 0}, "must be positive"), ({"seconds": -1}, "must be positive"),
+    ({"trace": ["Q"]}, "trace 'Q' is no point"), ({"fps": 0}, "must be positive"),
+    ({"seconds": -1}, "must be positive"),
     ({"vectors": ("speed",)}, "'speed' is not known"), ({"start": -1}, "outside the run"),
 ])
 def test_wrong_wishes_are_refused(tmp_path, four_bar, options, message):
