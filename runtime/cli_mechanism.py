@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 out = Console()
 err = Console(stderr=True)
 ROWS = 12  # of the short table
-POINTS = 4  # whose motion the short table shows
 
 
 # ---- arguments ----------------------------------------------------------------------------------------------------
@@ -117,12 +116,11 @@ class _Quiet:
 
 
 def _finish(outcome: Outcome) -> int:
-    if outcome.failure is None:
-        return 0
     from .motion.run import raise_failure
 
-    raise_failure(outcome.failure)
-    return 3
+    if outcome.failure is not None:
+        raise_failure(outcome.failure)
+    return 0
 
 
 def _summary(outcome: Outcome) -> None:
@@ -145,19 +143,23 @@ def _summary(outcome: Outcome) -> None:
 
 
 def motion_table(results: Results) -> Table:
-    """Return a short table: position, speed and acceleration of the last few moving points at some times."""
-    moving = [n for n, p in results.points.items() if np.ptp(p.position, axis=0).max() > 0][-POINTS:]
-    table = Table(title="position m, |v| m/s, |a| m/s²")
+    """Return a short table: position, speed and acceleration of a few moving points at some times."""
+    moving = [n for n, p in results.points.items() if np.ptp(p.position, axis=0).max() > 0]
+    shown = moving[-max(1, (out.width - 10) // (36 if results.space == "planar" else 46)) :]
+    table = Table()
     table.add_column("t s", justify="right")
-    for name in moving:
-        table.add_column(escape(name), justify="right")
-    n = len(results.time)
+    for name in shown:
+        for axis in results.axes:
+            table.add_column(f"{escape(name)}.{axis} m", justify="right")
+        table.add_column("|v| m/s", justify="right")
+        table.add_column("|a| m/s²", justify="right")
+    n, size = len(results.time), max(np.abs(results.points[name].position).max() for name in shown) if shown else 1.0
     for k in sorted(set(np.linspace(0, n - 1, min(n, ROWS)).round().astype(int))):
         cells = []
-        for name in moving:
+        for name in shown:
             p = results.points[name]
-            place = ", ".join(f"{x:.4g}" for x in p.position[k])
-            cells.append(f"({place})  {np.linalg.norm(p.velocity[k]):.4g}  {np.linalg.norm(p.acceleration[k]):.4g}")
+            cells += [f"{x if abs(x) > 1e-12 * size else 0.0:.5g}" for x in p.position[k]]
+            cells += [f"{np.linalg.norm(p.velocity[k]):.4g}", f"{np.linalg.norm(p.acceleration[k]):.4g}"]
         table.add_row(f"{results.time[k]:.4g}", *cells)
     return table
 

@@ -19,9 +19,13 @@ class InputError(AssurgentError):
 
 
 class AssemblyError(AssurgentError):
-    """The mechanism (or group) cannot be assembled, or loses its assembly."""
+    """The mechanism (or group) cannot be assembled, or loses its assembly; `results` are what was solved before."""
 
     exit_code = 3
+
+    def __init__(self, message: str, results: object = None) -> None:
+        super().__init__(message)
+        self.results = results
 
 
 class GenerationError(AssurgentError):

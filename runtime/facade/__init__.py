@@ -1,6 +1,8 @@
-"""Assurgent: the structural groups of a mechanism as derived, compiled and verified solvers.
+"""Assurgent: mechanisms taken apart into structural groups, each with a derived, compiled and verified solver.
 
 >>> import assurgent
+>>> results = assurgent.Mechanism.load("four-bar.toml").run()
+>>> results.points["C"].acceleration
 >>> dyad = assurgent.load("RRR")
 >>> dyad.position({"A": (0, 0), "B": (6, 0)}, {"L_AC": 5, "L_BC": 5.5}, branch=-1)
 """
@@ -16,6 +18,8 @@ __all__ = [
     "GenerationError",
     "GroupType",
     "InputError",
+    "Mechanism",
+    "Results",
     "generate",
     "load",
     "types",
@@ -27,6 +31,8 @@ if TYPE_CHECKING:
     from assurgent.runtime.group import GroupType
     from assurgent.runtime.library import load
     from assurgent.runtime.library import names as types
+    from assurgent.runtime.mechanism.builder import Mechanism
+    from assurgent.runtime.motion.results import Results
 
 # Imported when first used: `import assurgent` loads neither Numba nor SymPy.
 _HOMES = {
@@ -34,6 +40,8 @@ _HOMES = {
     "AssurgentError": ("assurgent.runtime.errors", "AssurgentError"),
     "GenerationError": ("assurgent.runtime.errors", "GenerationError"),
     "InputError": ("assurgent.runtime.errors", "InputError"),
+    "Mechanism": ("assurgent.runtime.mechanism.builder", "Mechanism"),
+    "Results": ("assurgent.runtime.motion.results", "Results"),
     "GroupType": ("assurgent.runtime.group", "GroupType"),
     "generate": ("assurgent.codegen.generate", "generate"),
     "load": ("assurgent.runtime.library", "load"),

@@ -8,13 +8,19 @@ import tempfile
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..errors import InputError
 from .model import Model
 from .reader import TABLES, TOP, from_data, load
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from ..motion.results import Results
+    from .structure import Structure
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 _ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r", "\b": "\\b", "\f": "\\f"}
@@ -106,6 +112,40 @@ class Mechanism:
     def model(self, **settings: float) -> Model:
         """Return the validated model; settings override parameters."""
         return from_data(self.data(), self.name or "mechanism", settings, self.folder)
+
+    def structure(self, **settings: float) -> Structure:
+        """Return the structural groups, with the parameters given here instead of their own values."""
+        from ..motion.planning import study
+
+        return study(self.model(**settings))
+
+    def run(
+        self, times: Sequence[float] | None = None, method: str = "td", **settings: float
+    ) -> Results:
+        """Return the motion at the given times, or at those of `simulation`.
+
+        Where the mechanism loses its assembly or meets a dead point, AssemblyError says so; its attribute `results`
+        holds all that was solved before.
+        """
+        from ..motion.kinematics import run
+        from ..motion.run import raise_failure
+
+        outcome = run(self.model(**settings), None if times is None else np.asarray(times, dtype=np.float64), method)
+        if outcome.failure is not None:
+            raise_failure(outcome.failure, outcome.results)
+        return outcome.results
+
+    def plot(self, results: Results, names: Sequence[str] | None = None) -> Figure:
+        """Return a Matplotlib figure: paths over the linkage, and time histories."""
+        from ..pictures.plot import plot
+
+        return plot(results, self.model(), names)
+
+    def animate(self, results: Results, path: Path | str, **options: Any) -> Path:
+        """Write an animation (.gif .mp4 .html .svg); options are those of `pictures.animate.animate`."""
+        from ..pictures.animate import animate
+
+        return animate(self.model(), results, path, **options)
 
     def text(self) -> str:
         """Return the mechanism as the text of a file."""

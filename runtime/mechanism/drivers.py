@@ -119,8 +119,9 @@ class DriverReader:
                 self.source.fail((*where, "table"), 'a joint C turns and slides - write angle = { table = ".." }')
         else:
             kind = self.coordinate(where, table, joint)
-        motion = self.motion(where, table, kind).minus(self.offset(joint, kind))
-        driver = Driver(name, kind, motion, joint.name, (joint.first, joint.second))
+        offset = self.offset(joint, kind)
+        motion = self.motion(where, table, kind).minus(offset)
+        driver = Driver(name, kind, motion, joint.name, (joint.first, joint.second), offset=offset)
         return driver, coordinate_key(joint, kind, self.planar)
 
     def on_points(self, name: str, where: Where, table: Mapping[str, Any]) -> tuple[Driver, Coordinate]:
@@ -144,7 +145,7 @@ class DriverReader:
             self.source.fail((*where, "bodies"), f"'{first}' and '{second}' are one body - name two")
         offset = self.assembly.turn(second) - self.assembly.turn(first)
         motion = self.motion(where, table, "angle").minus(offset)
-        return Driver(name, "turn", motion, None, bodies), ("turn", frozenset(bodies))
+        return Driver(name, "turn", motion, None, bodies, offset=offset), ("turn", frozenset(bodies))
 
     def between(self, where: Where, value: object) -> tuple[tuple[str, str], tuple[str, str], tuple[Array, Array]]:
         """Return two points, a body of each, and their coordinates there; pins go to the frame where it has them."""

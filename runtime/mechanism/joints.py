@@ -133,6 +133,7 @@ class JointBuilder:
         if self.source.dimension == 2:
             turned = geometry.turn(second.pose.rotation) - geometry.turn(first.pose.rotation)
             data["angle"] = geometry.wrap(turned)
+            data["offset"] = self.assembly.turn(joint.second) - self.assembly.turn(joint.first)
         return Joint(joint.name, joint.kind, first.name, second.name, joint.at, **data)
 
     def point(self, joint: Declared, body: str, key: str) -> Array:

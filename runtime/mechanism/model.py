@@ -118,6 +118,7 @@ class Joint:
     normal_a: Array
     normal_b: Array
     angle: float = 0.0
+    offset: float = 0.0  # planar, welded bodies: what to add for the angle between the parts that the user named
     ratio: float = 0.0  # gear: turn of the second over turn of the first, relative to the carrier
     carrier: str | None = None
     radius: float = 0.0  # rack: of the pinion, signed
@@ -147,6 +148,7 @@ class Driver:
     bodies: tuple[str, str] = ("", "")
     points: tuple[str, str] | None = None  # of a distance: the points' names
     ends: tuple[Array, Array] | None = None  # of a distance: in the axes of the two bodies
+    offset: float = 0.0  # planar, welded bodies: what to add for the value that the user wrote
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import InputError
 from ..mechanism.model import Model
@@ -70,7 +71,7 @@ def run(
     return Outcome(model, structure, results, solution.failure)
 
 
-def report(solution: Solution, steps: Array, method: str, structure: Structure) -> Results:
+def report(solution: Solution, steps: NDArray[np.int64], method: str, structure: Structure) -> Results:
     """Return the results at the given steps of a solution."""
     model = solution.program.model
     time = solution.time[steps]

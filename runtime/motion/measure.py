@@ -86,7 +86,7 @@ def measure(
         series = _joint(model, joint, motions, times, driver_values)
         if series is not None:
             joints[name] = series
-    drivers = {name: DriverSeries(np.array(driver_values[name][0])) for name in model.drivers}
+    drivers = {name: DriverSeries(driver_values[name][0] + d.offset) for name, d in model.drivers.items()}
     return points, bodies, joints, drivers
 
 
@@ -174,7 +174,9 @@ def _planar_angle(model: Model, joint: Joint, first: BodyMotion, second: BodyMot
     driven = _driven_joint(model, joint, driver_values)
     if driven is None:
         driven = _driven_turn(model, joint.first, joint.second, driver_values)
-    return _whole_turns(turn, driven), rate, acceleration
+    if driven is not None:
+        driven = driven + joint.offset
+    return _whole_turns(turn + joint.offset, driven), rate, acceleration
 
 
 def _spatial_angle(model: Model, joint: Joint, first: BodyMotion, second: BodyMotion, times: Array,

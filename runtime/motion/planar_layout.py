@@ -8,12 +8,13 @@ is the plan, the text comes later.
 
 from __future__ import annotations
 
+import cmath
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from ..errors import InputError
-from ..mechanism.model import Driver, Joint, Model
+from ..mechanism.model import Array, Driver, Joint, Model
 
 LIMIT = 20_000  # plans tried before the search falls back to one unit vector per class
 
@@ -121,7 +122,8 @@ class Choice:
     closures: tuple[tuple[int, str], ...]  # (cluster, pin) that close a loop: two equations each
 
 
-def local(point: Sequence[float]) -> complex:
+def local(point: Array) -> complex:
+    """Return a point or vector of the plane as a complex number."""
     return complex(point[0], point[1])
 
 
@@ -392,8 +394,6 @@ class Layout:
 
 
 def _unit(angle: float) -> complex:
-    import cmath
-
     return cmath.exp(1j * angle)
 
 

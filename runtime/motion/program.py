@@ -237,11 +237,13 @@ class _Builder:
         angles = {b: int(new(1)[0]) for b in plan.bodies} if d == 2 else {}
         self.program.steps.append(NumericStep(plan, origins, axes, angles))
         for b in plan.bodies:
-            vectors = tuple(tuple(((int(r), 1.0),) for r in part) for part in axes[b].reshape(-1, d))
+            vectors: tuple[tuple[Terms, ...], ...] = tuple(
+                tuple(((int(r), 1.0),) for r in part) for part in axes[b].reshape(-1, d)
+            )
             if d == 2:
                 x, y = vectors[0]
                 vectors = (vectors[0], (_sum((-1.0, y)), x))
-            origin = tuple(((int(r), 1.0),) for r in origins[b])
+            origin: tuple[Terms, ...] = tuple(((int(r), 1.0),) for r in origins[b])
             self.program.carriers[b] = Carrier(origin, vectors, angle=(angles[b], 0.0) if d == 2 else None)
 
     def _carrier(self, body: str, placement: Placement, place: object) -> Carrier:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass, field
+from typing import NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -279,5 +280,6 @@ def failure_message(failure: Failure) -> str:
     return f"group {failure.group} ({parts}) at t = {failure.time:.9g} s: {MESSAGES[failure.status]}"
 
 
-def raise_failure(failure: Failure) -> None:
-    raise AssemblyError(failure_message(failure))
+def raise_failure(failure: Failure, results: object = None) -> NoReturn:
+    """Raise the error of a run that had to stop; `results` travel with it."""
+    raise AssemblyError(failure_message(failure), results)
