@@ -144,7 +144,7 @@ def _summary(outcome: Outcome) -> None:
 
 def motion_table(results: Results) -> Table:
     """Return a short table: position, speed and acceleration of a few moving points at some times."""
-    moving = [n for n, p in results.points.items() if np.ptp(p.position, axis=0).max() > 0]
+    moving = [n for n, p in results.points.items() if np.ptp(p.position, axis=0).max() > 0 or p.velocity.any()]
     shown = moving[-max(1, (out.width - 10) // (36 if results.space == "planar" else 46)) :]
     table = Table()
     table.add_column("t s", justify="right")

@@ -18,13 +18,13 @@ from ..status import SINGULAR as DEAD_POINT
 from .numeric import sweep_numeric
 from .plan import Array
 from .program import GroupStep, NumericStep, Program
-from .run import Course, Solution, begin, combine, solve, stop, sweep
+from .run import BRIDGE_NODES, Course, Solution, begin, combine, solve, stop, sweep
 
 ROUNDS = 40
 NEAR = 0.35  # conditioning below which two branches may meet between two steps
 ZOOMS = 10  # each to a fifth of the interval
 MEETING = 1e-6  # conditioning that counts as zero: below, rounding hides the branches from each other
-CLEAR = 0.025  # conditioning at which enough digits are left to bridge a meeting from there
+CLEAR = 0.02  # conditioning at which enough digits are left to bridge a meeting from there
 FAR = 0.25  # distance from the prediction, as a share of the way of the step, that is not trusted
 
 
@@ -108,7 +108,7 @@ def _build_bridges(solution: Solution, step: GroupStep, course: Course, c: float
     spacing = CLEAR / slope
     for lane in np.flatnonzero(np.abs(t - c) < 0.7 * spacing):
         course.bridges.setdefault(step.plan.name, []).append((float(t[lane]), c, spacing))
-    course.extra += [c + k * spacing for k in (-3, -2, -1, 1, 2, 3)]
+    course.extra += list(c + BRIDGE_NODES * spacing)
 
 
 def _candidates(solution: Solution, step: GroupStep) -> Iterator[tuple[float, float, int]]:

@@ -49,15 +49,21 @@ Source = PointOf | VectorOf | AngleOf | ValueOf
 
 
 # ---- how a body's axes follow from the coordinates of its group ---------------------------------------------------
+# What a placement names: a coordinate or a [point] of the specification; or, without any equation of the type, a point
+# or direction of another body, solved before the group or placed before this body.
+PointName = str | PointOf
+VectorName = str | VectorOf
+
+
 @dataclass(frozen=True, eq=False)
 class Between:
-    """Two points of the body are coordinates P and Q of the group; `p` and `q` are the same points in its axes.
+    """Two points of the body are P and Q; `p` and `q` are the same points in its axes.
 
     In the plane this places the body; in space it places a rod, of which only points of the line P-Q mean anything.
     """
 
-    P: str
-    Q: str
+    P: PointName
+    Q: PointName
     p: Array
     q: Array
 
@@ -72,15 +78,20 @@ class Along:
     w: Array
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Axes:
-    """The body's origin and axes are the [points] of the specification with these names: O, X, Y(, Z)."""
+    """The body's point `point` is at `origin`; row i of `basis` is the direction `axes[i]` in the body's axes.
 
-    origin: str
-    axes: tuple[str, ...]
+    The rows are orthonormal. Without `point` the origin itself is named, without `basis` the axes x, y(, z) themselves.
+    """
+
+    origin: PointName
+    axes: tuple[VectorName, ...]
+    point: Array | None = None
+    basis: Array | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Angle:
     """Planar: as Axes, and the scalar coordinate `angle` of the group plus `offset` is the body's angle, unwrapped."""
 
@@ -98,7 +109,8 @@ class GroupPlan:
 
     `specification` is the whole text of a group specification (TOML) but for its name; equal texts are one type.
     `known` has one source per [independent] coordinate, in order; `parameters` one number per scalar parameter, in
-    order; `start` the values of φ in the sketch (scalars, in order). `placements` tells each body's axes.
+    order; `start` the values of φ in the sketch (scalars, in order). `placements` tells each body's axes, those that
+    others refer to first.
     A group without unknowns has an empty specification: its placements name sources' coordinates only.
     """
 

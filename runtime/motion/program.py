@@ -24,9 +24,12 @@ from .plan import (
     NumericPlan,
     Placement,
     Plan,
+    PointName,
     PointOf,
     Source,
     ValueOf,
+    VectorName,
+    VectorOf,
 )
 from .solvers import Progress, Solver, bind
 
@@ -223,7 +226,11 @@ class _Builder:
         self.program.steps.append(GroupStep(plan, solver, h_rows, phi_rows, point_rows))
         named = {} if point_rows is None else {n: tuple(map(int, point_rows[i])) for i, n in enumerate(points)}
 
-        def place(name: str) -> tuple[Terms, ...]:
+        def place(name: PointName | VectorName) -> tuple[Terms, ...]:
+            if isinstance(name, PointOf):
+                return self.program.carriers[name.body].point(name.local)
+            if isinstance(name, VectorOf):
+                return self.program.carriers[name.body].vector(name.local)
             found = named.get(name) or tuple(of_symbol[s] for s in solver.symbols(name))
             return tuple(((r, 1.0),) if r != ZERO else () for r in found)
 
@@ -262,12 +269,16 @@ class _Builder:
                 carrier = self._carrier(body, axes, place)
                 ((row, _),) = place(angle)[0]
                 return Carrier(carrier.origin, carrier.axes, angle=(row, offset))
-            case Axes(origin, axes):
+            case Axes(origin, axes, point, basis):
                 found = tuple(place(a) for a in axes)
                 if self.model.dimension == 2 and len(found) == 1:
                     (x, y) = found[0]
                     found = (found[0], (_sum((-1.0, y)), x))
-                return Carrier(place(origin), found)
+                if basis is not None:  # axis k = Σ basis[i, k] · vector i, the rows of basis being orthonormal
+                    turned = Carrier(place(origin), found)
+                    found = tuple(turned.vector(column) for column in basis.T)
+                carrier = Carrier(place(origin), found)
+                return carrier if point is None else Carrier(carrier.point(-point), found)
         raise AssertionError(placement)
 
 
@@ -277,11 +288,12 @@ def _names_used(plan: GroupPlan) -> set[str]:
     for placement in plan.placements.values():
         match placement:
             case Between(P, Q):
-                used |= {P, Q}
+                names: tuple[object, ...] = (P, Q)
             case Along(P, W):
-                used |= {P, W}
+                names = (P, W)
             case Axes(origin, axes) | Angle(Axes(origin, axes)):
-                used |= {origin, *axes}
+                names = (origin, *axes)
+        used |= {name for name in names if isinstance(name, str)}
     return used - set(plan.coordinates)
 
 

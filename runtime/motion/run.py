@@ -193,18 +193,18 @@ def _stretches(solution: Solution, step: GroupStep, n: int) -> list[tuple[int, i
     return [*found, (first, n, signs)]
 
 
-_NODES = np.array([-3.0, -2.0, -1.0, 1.0, 2.0, 3.0])
+BRIDGE_NODES = np.array([-4.0, -3.0, -2.0, -1.0, 1.0, 2.0, 3.0, 4.0])
 
 
 def _bridge(solution: Solution, step: GroupStep) -> None:
-    """Interpolate (order five) at instants where the group is singular but smooth, from inner times on both sides."""
+    """Interpolate (order seven) at instants where the group is singular but smooth, from inner times on both sides."""
     for t, centre, spacing in solution.course.bridges.get(step.plan.name, []):
-        lanes = np.searchsorted(solution.time, centre + _NODES * spacing)
+        lanes = np.searchsorted(solution.time, centre + BRIDGE_NODES * spacing)
         lane = int(np.searchsorted(solution.time, t))
         if lanes[0] > 0 and lanes[-1] < solution.solved:
             x = (t - centre) / spacing
-            others = [np.delete(_NODES, i) for i in range(len(_NODES))]
-            weights = np.array([np.prod((x - o) / (n - o)) for n, o in zip(_NODES, others, strict=True)])
+            others = [np.delete(BRIDGE_NODES, i) for i in range(len(BRIDGE_NODES))]
+            weights = np.array([np.prod((x - o) / (n - o)) for n, o in zip(BRIDGE_NODES, others, strict=True)])
             solution.state[:, step.phi_rows, lane] = (
                 solution.state[:, step.phi_rows[:, None], lanes[None, :]] @ weights
             )
@@ -276,7 +276,7 @@ def _follow_angle(state: Array, step: AngleStep) -> None:
 # ---- what the user hears ------------------------------------------------------------------------------------------
 def failure_message(failure: Failure) -> str:
     """Return the message of a run that had to stop."""
-    parts = f"bodies {', '.join(failure.bodies)}; joints {', '.join(failure.joints)}"
+    parts = f"bodies {', '.join(sorted(failure.bodies))}; joints {', '.join(sorted(failure.joints))}"
     return f"group {failure.group} ({parts}) at t = {failure.time:.9g} s: {MESSAGES[failure.status]}"
 
 

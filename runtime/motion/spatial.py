@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..mechanism.model import Body, Driver, Joint, Model
-from .plan import Axes, Between, GroupPlan, Placement
+from .plan import Between, GroupPlan, Placement, PointName, PointOf
 from .spatial_draft import Draft
-from .spatial_joints import TINY, Carrier, Drive, Ends, Framed, Key, Known, Link, Place, carry, carry_free, link
+from .spatial_joints import TINY, Carrier, Drive, Ends, Framed, Key, Known, Link, Place, Sliding, carry, carry_free, link
 from .spatial_loops import close_joint, close_length
 
 Array = NDArray[np.float64]
@@ -207,7 +207,7 @@ class _Writer:
     def __init__(self, group: _Group, explicit: bool) -> None:
         self.group, self.explicit = group, explicit
         self.draft = Draft()
-        self.carriers: dict[str, Carrier] = {}
+        self.carriers: dict[str, Framed | Sliding] = {}
         self.placements: dict[str, Placement] = {}
         for step in group.tree:
             self._carry(step)
@@ -222,7 +222,12 @@ class _Writer:
                 self._distance(i, driver)
         for i, bar in enumerate(group.bars):
             self._bar(i, bar)
-        self._axes()
+        for i, (body, carrier) in enumerate(self.carriers.items(), 1):
+            self.placements[body] = carrier.placement(i)
+        for rod in group.rods:
+            ends = group.rod_ends[rod]
+            P, Q = (self._end(group.node_of(rod, end)) for end in (0, 1))
+            self.placements[rod] = Between(P, Q, *ends)
 
     def carrier(self, name: str) -> Carrier:
         return self.carriers.get(name) or Known(self.draft, name)
@@ -249,13 +254,16 @@ class _Writer:
         return Place(self.draft.unknown("P", "point", self._body(rod).outside(self.group.rod_ends[rod][end])))
 
     def _rods(self) -> None:
-        for i, rod in enumerate(self.group.rods, 1):
+        for rod in self.group.rods:
             p, q = self.group.rod_ends[rod]
             P, Q = (self.centres[self.group.node_of(rod, end)] for end in (0, 1))
             length = self.draft.parameter("L", "length", float(np.linalg.norm(q - p)))
             close_length(self.draft, "rod", P, Q, f"{length}^2")
-            names = self.draft.point(f"U{i}", P.text), self.draft.point(f"V{i}", Q.text)
-            self.placements[rod] = Between(*names, p, q)
+
+    def _end(self, node: int) -> PointName:
+        """Return what a centre is: a coordinate, or a point of a body that is placed before the rods."""
+        members = self.group.nodes[node].members
+        return self.draft.asked("", self.centres[node].text, PointOf(*members[0]) if members else None)
 
     def _close(self, edge: _Edge) -> None:
         first = min(edge.bodies, key=lambda body: self.group.order.get(body, -1))  # a known body first
@@ -288,21 +296,6 @@ class _Writer:
         part = self.draft.parameter("m", "number", float((local - p) @ (q - p) / ((q - p) @ (q - p))))
         P, Q = (self.centres[self.group.node_of(body, end)].text for end in (0, 1))
         return Place(self.draft.let("B", f"(1 - {part})*({P}) + {part}*({Q})"))
-
-    def _axes(self) -> None:
-        for i, body in enumerate(self.group.framed, 1):
-            self.placements[body] = ask_for_axes(self.draft, i, self.carriers[body])
-
-
-def ask_for_axes(draft: Draft, i: int, carrier: Carrier) -> Axes:
-    """Make origin and axes of the i-th body with a triad points of interest, and return their names."""
-    names = f"O{i}", f"X{i}", f"Y{i}", f"Z{i}"
-    origin = carrier.place(("origin", 0), np.zeros(3)).text
-    x, y, _ = np.eye(3)
-    axes = carrier.basis if isinstance(carrier, Framed) and carrier.aligned else carrier.triad(x, y)
-    for name, text in zip(names, (origin, *axes), strict=True):
-        draft.point(name, text)
-    return Axes(names[0], names[1:])
 
 
 def plan_spatial(

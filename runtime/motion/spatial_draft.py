@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .plan import GroupPlan, Placement, PointOf, Source, ValueOf, VectorOf
+from .plan import Axes, Between, GroupPlan, Placement, PointOf, Source, ValueOf, VectorOf
 from .specification import Sheet
 
 Array = NDArray[np.float64]
@@ -111,8 +111,12 @@ class Draft:
         """Add a constraint."""
         self._constraints[self.fresh(prefix)] = text
 
-    def point(self, name: str, text: str) -> str:
-        """Ask for a point of interest."""
+    def asked[S: (PointOf, VectorOf)](self, name: str, text: str, otherwise: S | None = None) -> str | S:
+        """Return what places a body: a coordinate itself, `otherwise` where given, or a new point of interest."""
+        if any(text == declared.name for declared in (*self._dependent, *self._independent)):
+            return text
+        if otherwise is not None:
+            return otherwise
         self._points[name] = text
         return name
 
@@ -138,8 +142,22 @@ class Draft:
             known=tuple(source for _, source in sheet.independent.values()),
             parameters=sheet.values,
             start=sheet.start,
-            placements={body: placements[body] for body in bodies},
+            placements={body: self._placed(placement, sheet) for body, placement in placements.items()},
         )
+
+    def _placed(self, placement: Placement, sheet: Sheet) -> Placement:
+        """Return a placement that names no known coordinate that the specification can do without."""
+        spare = {k.name: k.source for k in self._independent if k.name not in sheet.independent}
+
+        def named[N](name: N) -> N:
+            return spare.get(name, name)
+
+        match placement:
+            case Axes(origin, axes):
+                return replace(placement, origin=named(origin), axes=tuple(map(named, axes)))
+            case Between(P, Q):
+                return replace(placement, P=named(P), Q=named(Q))
+        return placement
 
     def _sheet(self) -> Sheet:
         """Return the specification without what nothing uses."""

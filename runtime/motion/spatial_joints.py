@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..mechanism.model import Body, Joint
+from .plan import Axes, PointOf, VectorOf
 from .spatial_draft import Draft
 
 Array = NDArray[np.float64]
@@ -46,6 +47,10 @@ class Carrier(Protocol):
 
     def triad(self, n: Array, v: Array) -> tuple[str, str, str]: ...
 
+    def anchor(self) -> tuple[str, Array]:
+        """Return a point without an arm, and the same point in the body's axes."""
+        ...
+
 
 @dataclass
 class Known:
@@ -62,15 +67,22 @@ class Known:
         return self.draft.vector_of(self.name, local)
 
     def triad(self, n: Array, v: Array) -> tuple[str, str, str]:
-        """Return two perpendicular directions and their product."""
-        names = self.vector(n), self.vector(v)
-        self.draft.assume(f"dot({names[0]}, {names[1]}) = 0")
-        return (*names, self.draft.let("w", f"cross({names[0]}, {names[1]})"))
+        """Return two perpendicular directions and their product: all three known, which keeps formulas linear."""
+        n_, v_, w_ = self.vector(n), self.vector(v), self.vector(np.cross(n, v))
+        for one, two in ((n_, v_), (n_, w_), (v_, w_)):
+            self.draft.assume(f"dot({one}, {two}) = 0")
+        return n_, v_, w_
+
+    def anchor(self) -> tuple[str, Array]:
+        return self.draft.point_of(self.name, np.zeros(3)), np.zeros(3)
 
 
 @dataclass
 class Framed:
-    """A body with a triad; the columns of `axes` are the triad in the body's own axes, `base_local` its base point."""
+    """A body with a triad; the columns of `axes` are the triad in the body's own axes, `base_local` its base point.
+
+    `seat` and `spine` are the base point and the first vector as seen from the body's parent, where they rest in it.
+    """
 
     draft: Draft
     base: str
@@ -79,7 +91,8 @@ class Framed:
     axes: Array
     mark: Key | None = None
     mark_parts: str = "efg"  # vectors of the triad in the marked point's arm
-    aligned: bool = False  # the triad is the body's own axes
+    seat: PointOf | None = None
+    spine: VectorOf | None = None
     known: bool = False
     _places: dict[Key, Place] = field(default_factory=dict)
 
@@ -114,6 +127,15 @@ class Framed:
     def triad(self, n: Array, v: Array) -> tuple[str, str, str]:
         return self.vector(n), self.vector(v), self.vector(np.cross(n, v))
 
+    def anchor(self) -> tuple[str, Array]:
+        return self.base, self.base_local
+
+    def placement(self, i: int) -> Axes:
+        """Return how the i-th body follows from its base point and triad."""
+        ask, (e, f, g) = self.draft.asked, self.basis
+        axes = ask(f"E{i}", e, self.spine), ask(f"F{i}", f), ask(f"G{i}", g)
+        return Axes(ask(f"O{i}", self.base, self.seat), axes, self.base_local, self.axes.T)
+
 
 @dataclass
 class Sliding:
@@ -121,21 +143,44 @@ class Sliding:
 
     draft: Draft
     parent: Carrier
+    rail: str  # the parent's name
     turn: Array  # its axes in the parent's
     origin: Array  # its origin in the parent's axes where the slide is zero
     shift: str
     slot: str  # tells its points from the parent's own
     known: bool = False
+    _anchor: tuple[str, Array] | None = None
+    _moved: dict[str, str] = field(default_factory=dict)
 
     def place(self, key: Key, local: Array) -> Place:
         place = self.parent.place((f"{self.slot}/{key[0]}", key[1]), self.origin + self.turn @ local)
-        return Place(self.draft.let("B", f"{place.base} + {self.shift}"), place.arm, place.square)
+        base = self._move(place.base)
+        if self._anchor is None and not place.arm:
+            self._anchor = base, local
+        return Place(base, place.arm, place.square)
+
+    def _move(self, base: str) -> str:
+        if base not in self._moved:
+            self._moved[base] = self.draft.let("B", f"{base} + {self.shift}")
+        return self._moved[base]
 
     def vector(self, local: Array) -> str:
         return self.parent.vector(self.turn @ local)
 
     def triad(self, n: Array, v: Array) -> tuple[str, str, str]:
         return self.parent.triad(self.turn @ n, self.turn @ v)
+
+    def anchor(self) -> tuple[str, Array]:
+        if self._anchor is None:
+            base, local = self.parent.anchor()
+            self._anchor = self._move(base), self.turn.T @ (local - self.origin)
+        return self._anchor
+
+    def placement(self, i: int) -> Axes:
+        """Return how the i-th body follows: the axes rest in the parent, one point moves."""
+        base, local = self.anchor()
+        axes = tuple(VectorOf(self.rail, axis) for axis in self.turn.T)
+        return Axes(self.draft.asked(f"O{i}", base), axes, local)
 
 
 # ---- a joint seen from one of its bodies --------------------------------------------------------------------------
@@ -220,24 +265,27 @@ def _turn(draft: Draft, drive: Drive, cosine: float, sine: float) -> tuple[str, 
 
 
 # ---- the tree: how a joint carries a body -------------------------------------------------------------------------
-def carry(draft: Draft, parent: Carrier, joint: Link, ends: Ends, key: Key, drive: Drive) -> Carrier:
+def carry(
+    draft: Draft, parent: Carrier, joint: Link, ends: Ends, key: Key, drive: Drive
+) -> Framed | Sliding:
     """Return the child of a joint of the tree, with the unknowns of the joint declared."""
     match joint.kind:
         case "P":
             return _carry_slider(draft, parent, joint, ends, key, drive)
         case "S":
-            return _carry_ball(draft, named(draft, parent.place(key, joint.a).text), joint.b, ends.child)
+            base = named(draft, parent.place(key, joint.a).text)
+            return replace(_carry_ball(draft, base, joint.b, ends.child), seat=PointOf(ends.parent.name, joint.a))
         case "U":
             return carry_cross(draft, parent, joint, ends, key).framed
     return _carry_turning(draft, parent, joint, ends, key, drive)
 
 
-def _carry_slider(draft: Draft, parent: Carrier, joint: Link, ends: Ends, key: Key, drive: Drive) -> Carrier:
+def _carry_slider(draft: Draft, parent: Carrier, joint: Link, ends: Ends, key: Key, drive: Drive) -> Sliding:
     turn = columns(joint.n, joint.v) @ columns(joint.m, joint.u).T
     place, axis = ends.child.outside(joint.b) - ends.parent.outside(joint.a), ends.parent.rotation @ joint.n
     slide = _slide(draft, drive, float(place @ axis))
     shift, slot = f"{slide}*{parent.vector(joint.n)}", f"{key[0]}{key[1]}"
-    return Sliding(draft, parent, turn, joint.a - turn @ joint.b, shift, slot)
+    return Sliding(draft, parent, ends.parent.name, turn, joint.a - turn @ joint.b, shift, slot)
 
 
 def _carry_ball(draft: Draft, base: str, base_local: Array, child: Body) -> Framed:
@@ -247,7 +295,7 @@ def _carry_ball(draft: Draft, base: str, base_local: Array, child: Body) -> Fram
     draft.equation("unit", f"|{e}|^2 = 1")
     draft.equation("unit", f"|{f}|^2 = 1")
     draft.equation("square", f"dot({e}, {f}) = 0")
-    return Framed(draft, base, base_local, (e, f, draft.let("g", f"cross({e}, {f})")), np.eye(3), aligned=True)
+    return Framed(draft, base, base_local, (e, f, draft.let("g", f"cross({e}, {f})")), np.eye(3))
 
 
 def carry_free(draft: Draft, child: Body, mark: Key | None, mark_local: Array) -> Framed:
@@ -282,7 +330,8 @@ def carry_cross(draft: Draft, parent: Carrier, joint: Link, ends: Ends, key: Key
     c, s = _pair(draft, float(f_parent @ joint.n), float(f_parent @ np.cross(m_parent, joint.n)), unit)
     f = draft.let("f", f"{c}*{n_} + {s}*{x}")
     g = draft.let("g", f"{c}*{x} - {s}*{n_}")
-    framed = Framed(draft, base, joint.b, (e, f, g), columns(joint.m, f_child), ends.mark, "ef")
+    seat = PointOf(ends.parent.name, joint.a)
+    framed = Framed(draft, base, joint.b, (e, f, g), columns(joint.m, f_child), ends.mark, "ef", seat)
     return Cross(framed, n_, x, c, s)
 
 
@@ -318,7 +367,8 @@ def _carry_turning(draft: Draft, parent: Carrier, joint: Link, ends: Ends, key: 
         if joint.kind == "C":
             base = f"{base} + {_slide(draft, drive, along[0])}*{n_}"
     basis = n_, draft.let("f", f"{c}*{v_} + {s}*{w_}"), draft.let("g", f"{c}*{w_} - {s}*{v_}")
-    return Framed(draft, named(draft, base), b, basis, columns(joint.m, f_child), ends.mark, parts)
+    seat, spine = PointOf(ends.parent.name, a) if joint.kind == "R" else None, VectorOf(ends.parent.name, joint.n)
+    return Framed(draft, named(draft, base), b, basis, columns(joint.m, f_child), ends.mark, parts, seat, spine)
 
 
 def _screw_turn(draft: Draft, drive: Drive, start: float) -> tuple[str, str, str]:

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from ..mechanism.model import Joint, Model
 from .plan import GroupPlan, Placement
-from .spatial import Bar, ask_for_axes, plan_spatial
+from .spatial import Bar, plan_spatial
 from .spatial_draft import Draft
-from .spatial_joints import Carrier, Ends, Known, Sliding, carry_cross, columns, link
+from .spatial_joints import Ends, Framed, Known, Sliding, carry_cross, columns, link
 
 Array = NDArray[np.float64]
 
@@ -127,7 +127,7 @@ def _plan_leg(model: Model, name: str, leg: _Leg) -> GroupPlan:
     e, f, g = framed.basis
     D = draft.let("D", f"{Known(draft, held).place(('joint', 1), head).text} - {framed.base}")
     k = draft.parameter("k", "vector", framed.axes.T @ (tip - joint.b))
-    carriers: list[Carrier] = [framed]
+    carriers: list[Framed | Sliding] = [framed]
     parts = [f"{k}.{axis}" for axis in "xyz"]
     if leg.slide is not None and leg.driver is not None:
         d, j = draft.length_driver(leg.driver), draft.parameter("j", "vector", framed.axes.T @ along)
@@ -135,13 +135,13 @@ def _plan_leg(model: Model, name: str, leg: _Leg) -> GroupPlan:
         slide = link(leg.slide, leg.bodies[0])
         turn = columns(slide.n, slide.v) @ columns(slide.m, slide.u).T
         u = draft.let("u", " + ".join(f"{j}.{axis}*{unit}" for axis, unit in zip("xyz", (e, f, g), strict=True)))
-        carriers.append(Sliding(draft, framed, turn, slide.a - turn @ slide.b, f"{d}*{u}", "slide"))
+        carriers.append(Sliding(draft, framed, lower.name, turn, slide.a - turn @ slide.b, f"{d}*{u}", "slide"))
     draft.equation("across", f"dot({e}, {D}) = {parts[0]}")
     for n, first, second in ((cross.n, cross.c, f"-{cross.s}"), (cross.x, cross.s, cross.c)):
         draft.equation("along", f"dot({D}, {n}) = {parts[1]}*{first} + {parts[2]}*({second})")
     placements: dict[str, Placement] = {}
     for i, (body, carrier) in enumerate(zip(leg.bodies, carriers, strict=True), 1):
-        placements[body] = ask_for_axes(draft, i, carrier)
+        placements[body] = carrier.placement(i)
     kind = "US" if leg.slide is None else "U[P]S"
     drivers = () if leg.driver is None else (leg.driver,)
     return draft.plan(name, kind, leg.bodies, leg.joints, drivers, placements)
