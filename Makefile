@@ -18,8 +18,12 @@ help: ## list the targets
 
 venv: $(STAMP) ## set up the virtual environment only
 
-demo: $(STAMP) ## solve a dyad: a table and a picture
-	@$(PY) examples/dyad.py
+demo: $(STAMP) ## move a mechanism: a table, a plot and an animation in out/
+	@mkdir -p out
+	@$(VENV)/bin/assurgent structure examples/jansen-leg.toml
+	@$(VENV)/bin/assurgent run examples/jansen-leg.toml -o out/jansen-leg.csv
+	@$(VENV)/bin/assurgent plot examples/jansen-leg.toml -o out/jansen-leg.png
+	@$(VENV)/bin/assurgent animate examples/jansen-leg.toml --trace F -o out/jansen-leg.html
 
 test: lint types check-generated ## lint, types, drift and the tests, without the long ones
 	@echo "== tests"

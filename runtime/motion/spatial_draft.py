@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,7 @@ from .plan import Axes, Between, GroupPlan, Placement, PointOf, Source, ValueOf,
 from .specification import Sheet
 
 Array = NDArray[np.float64]
+S = TypeVar("S", PointOf, VectorOf)
 _NAME = re.compile(r"(?<![\w.])[A-Za-z]\w*")
 
 
@@ -105,13 +107,13 @@ class Draft:
 
     def assume(self, text: str) -> None:
         """Note an equation that the known coordinates satisfy by themselves."""
-        self._admissible[self.fresh("square")] = text
+        self._admissible[self.fresh("triad")] = text
 
     def equation(self, prefix: str, text: str) -> None:
         """Add a constraint."""
         self._constraints[self.fresh(prefix)] = text
 
-    def asked[S: (PointOf, VectorOf)](self, name: str, text: str, otherwise: S | None = None) -> str | S:
+    def asked(self, name: str, text: str, otherwise: S | None = None) -> str | S:
         """Return what places a body: a coordinate itself, `otherwise` where given, or a new point of interest."""
         if any(text == declared.name for declared in (*self._dependent, *self._independent)):
             return text
@@ -147,16 +149,12 @@ class Draft:
 
     def _placed(self, placement: Placement, sheet: Sheet) -> Placement:
         """Return a placement that names no known coordinate that the specification can do without."""
-        spare = {k.name: k.source for k in self._independent if k.name not in sheet.independent}
-
-        def named[N](name: N) -> N:
-            return spare.get(name, name)
-
+        spare: dict[Any, Any] = {k.name: k.source for k in self._independent if k.name not in sheet.independent}
         match placement:
             case Axes(origin, axes):
-                return replace(placement, origin=named(origin), axes=tuple(map(named, axes)))
+                return replace(placement, origin=spare.get(origin, origin), axes=tuple(spare.get(a, a) for a in axes))
             case Between(P, Q):
-                return replace(placement, P=named(P), Q=named(Q))
+                return replace(placement, P=spare.get(P, P), Q=spare.get(Q, Q))
         return placement
 
     def _sheet(self) -> Sheet:

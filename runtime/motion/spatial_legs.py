@@ -121,24 +121,27 @@ def _plan_leg(model: Model, name: str, leg: _Leg) -> GroupPlan:
     (base, _), (held, head) = leg.ends()
     joint = link(leg.universal, base)
     tip, along = leg.tip()
-    ends = Ends(model.bodies[base], lower, model.size, None, tip + model.size * along)
+    mark = tip if leg.slide is None else joint.b + model.size * along  # the slide, or else the tip, lies across g
+    ends = Ends(model.bodies[base], lower, model.size, None, mark)
     cross = carry_cross(draft, Known(draft, base), joint, ends, ("joint", 0), unit=False)
     framed = cross.framed
-    e, f, g = framed.basis
+    e, f, _ = framed.basis
     D = draft.let("D", f"{Known(draft, held).place(('joint', 1), head).text} - {framed.base}")
-    k = draft.parameter("k", "vector", framed.axes.T @ (tip - joint.b))
+    arm = framed.axes.T @ (tip - joint.b)
     carriers: list[Framed | Sliding] = [framed]
-    parts = [f"{k}.{axis}" for axis in "xyz"]
     if leg.slide is not None and leg.driver is not None:
-        d, j = draft.length_driver(leg.driver), draft.parameter("j", "vector", framed.axes.T @ along)
-        parts = [f"({k}.{axis} + {d}*{j}.{axis})" for axis in "xyz"]
+        d, k = draft.length_driver(leg.driver), draft.parameter("k", "vector", arm)
+        p, q = (draft.parameter("p", "number", part) for part in framed.axes[:, :2].T @ along)
+        parts = f"{k}.x + {d}*{p}", f"({k}.y + {d}*{q})", f"{k}.z"
         slide = link(leg.slide, leg.bodies[0])
         turn = columns(slide.n, slide.v) @ columns(slide.m, slide.u).T
-        u = draft.let("u", " + ".join(f"{j}.{axis}*{unit}" for axis, unit in zip("xyz", (e, f, g), strict=True)))
-        carriers.append(Sliding(draft, framed, lower.name, turn, slide.a - turn @ slide.b, f"{d}*{u}", "slide"))
+        shift = f"{d}*({p}*{e} + {q}*{f})"
+        carriers.append(Sliding(draft, framed, lower.name, turn, slide.a - turn @ slide.b, shift, "slide"))
+    else:
+        parts = draft.parameter("q", "offset", arm[0]), draft.parameter("r", "length", arm[1]), ""
     draft.equation("across", f"dot({e}, {D}) = {parts[0]}")
-    for n, first, second in ((cross.n, cross.c, f"-{cross.s}"), (cross.x, cross.s, cross.c)):
-        draft.equation("along", f"dot({D}, {n}) = {parts[1]}*{first} + {parts[2]}*({second})")
+    for n, first, second in ((cross.n, cross.c, f" - {parts[2]}*{cross.s}"), (cross.x, cross.s, f" + {parts[2]}*{cross.c}")):
+        draft.equation("along", f"dot({D}, {n}) = {parts[1]}*{first}{second if parts[2] else ''}")
     placements: dict[str, Placement] = {}
     for i, (body, carrier) in enumerate(zip(leg.bodies, carriers, strict=True), 1):
         placements[body] = carrier.placement(i)

@@ -14,6 +14,8 @@ from assurgent.runtime.mechanism.rows import Poses
 from assurgent.runtime.motion.kinematics import Outcome, run
 from assurgent.runtime.motion.results import Results
 
+NEARLY_SINGULAR = 1e-4  # least singular value: the pose is a dead point to all the digits that a step can resolve
+
 
 @dataclass(frozen=True)
 class Comparison:
@@ -37,26 +39,25 @@ class Comparison:
 def compare(model: Model, times: Array, method: str = "td") -> Comparison:
     """Return how far a run is from the oracle, which starts in the assembly that the run has chosen."""
     outcome = run(model, times, method)
-    reached = outcome.results.time
-    start = first_poses(model, outcome.results) if len(reached) else None
-    if outcome.failure is not None:
-        return _failed(model, times, outcome, start)
-    try:
-        motions = follow(model, times, start)
-    except AssemblyError as error:
-        return Comparison((np.inf,) * 3, 0.0, outcome, f"oracle: {error}")
-    return Comparison(differences(model, motions, outcome.results), least_singular(model, motions), outcome)
-
-
-def _failed(model: Model, times: Array, outcome: Outcome, start: Poses | None) -> Comparison:
-    """Return the least singular value that the oracle meets up to where the run stopped; 0 where it stops too."""
-    assert outcome.failure is not None
-    t = outcome.failure.time
-    try:
-        motions = follow(model, np.unique([times[0], *np.linspace(times[0], t, 40), *times[times <= t]]), start)
-    except AssemblyError as error:
-        return Comparison((0.0,) * 3, 0.0, outcome, f"both: {outcome.failure}; {error}")
-    return Comparison((np.inf,) * 3, least_singular(model, motions), outcome, f"run: {outcome.failure}")
+    results, failure = outcome.results, outcome.failure
+    start = first_poses(model, results) if len(results.time) else None
+    errors, least, reason = (0.0,) * 3, np.inf, ""
+    if len(results.time):
+        try:
+            motions = follow(model, results.time, start)
+        except AssemblyError as error:
+            return Comparison((np.inf,) * 3, 0.0, outcome, f"only the oracle stops: {error}")
+        errors, least = differences(model, motions, results), least_singular(model, motions)
+    if failure is not None:
+        stop = np.linspace(float(times[0]), failure.time, 40) if failure.time > times[0] else times[:1]
+        try:
+            near = least_singular(model, follow(model, stop, start))
+        except AssemblyError as error:
+            reason, near = f"both stop: {failure}; {error}", 0.0
+        if near > NEARLY_SINGULAR:
+            errors, reason = (np.inf,) * 3, f"only the run stops: {failure}; least singular value {near:.2e}"
+        reason = reason or f"the run stops next to a singular pose ({near:.2e}): {failure}"
+    return Comparison(errors, least, outcome, reason)
 
 
 def first_poses(model: Model, results: Results) -> Poses:

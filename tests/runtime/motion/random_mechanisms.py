@@ -65,7 +65,7 @@ SPATIAL_GROUPS = {
     "RSCR": "0S1 1C2 0R2",
     "platform on six rods": "0S1 0S2 0S3 0S4 0S5 0S6 1S7 2S7 3S7 4S7 5S7 6S7",
     "six driven distances": "0~1 0~1 0~1 0~1 0~1 0~1",
-    "ball and plane": "0S1 0planar1",
+    "plane on a cylinder": "0C1 1planar2 0R2",
     "ball and three distances": "0S1 0~1 0~1 0~1",
     "two cylinders": "0C1 1S2 0C2 2~0",
 }
@@ -238,7 +238,7 @@ class Draft:
         for k, (fields, sort, pair) in enumerate(self.drivers):
             value = self._value(fields, sort, pair, angle)
             way = float(rng.uniform(0.2, 0.5) * rng.choice([-1, 1]))
-            motion = f"{value!r} + {way!r}*sin({rng.uniform(0.7, 1.5)!r}*t)"
+            motion = f"{value!r} + {way!r}*sin({rng.uniform(0.4, 0.9)!r}*t)"
             key = "angle" if sort == "turn" else sort
             m.driver(f"d{k}", **fields, **{key: motion})
         m.simulation = {"start": 0, "stop": 1, "step": 0.125}
