@@ -80,7 +80,7 @@ def _meetings(solution: Solution, step: GroupStep, course: Course) -> bool:
     They depend on what the group hangs on, not on its branch, so that one look finds them all.
     """
     name = step.plan.name
-    noted = [c for c, _ in course.meetings.get(name, [])]
+    noted = list(course.meetings.get(name, []))
     found = False
     for c, width, before in _candidates(solution, step):
         if width == 0.0:  # the group comes apart between two steps
@@ -88,12 +88,12 @@ def _meetings(solution: Solution, step: GroupStep, course: Course) -> bool:
             return True
         if any(abs(c - other) < width for other in noted):
             continue
-        crossing = _crosses(solution, step, c, width, before)
-        if crossing is None:  # a dead point: the motion ends there, and the run says so
+        sign = _crosses(solution, step, c, width, before)
+        if sign is None:  # a dead point: the motion ends there, and the run says so
             continue
-        if crossing:
-            course.flips.setdefault(name, []).append((c, len(step.solver.group.branches) - 1))
-        course.meetings.setdefault(name, []).append((c, crossing))
+        if sign >= 0:
+            course.flips.setdefault(name, []).append((c, sign))
+        course.meetings.setdefault(name, []).append(c)
         _build_bridges(solution, step, course, c, before)
         found = True
     course.flips.get(name, []).sort()
@@ -149,28 +149,29 @@ def _lowest(solution: Solution, step: GroupStep, k: int) -> tuple[float, bool]:
     return -np.inf, False
 
 
-def _crosses(solution: Solution, step: GroupStep, c: float, width: float, before: int) -> bool | None:
-    """Return whether the motion goes on with the other sign after c; None where it does not go on smoothly at all."""
+def _crosses(solution: Solution, step: GroupStep, c: float, width: float, before: int) -> int | None:
+    """Return the sign that changes at c (-1: none does), or None where the motion does not go on smoothly at all."""
     delta = 0.02 * width
     part = _part(solution, step, before, np.array([c - delta, c + delta]))
-    if part.solved < 2:
+    if part.solved < 3:
         return None
     rows, solver, m = step.phi_rows, step.solver, step.solver.group.module
     x, v, a = part.state[:, rows, 1]
     expected = x + 2 * delta * (v + delta * a)
-    signs = part.signs[step.plan.name].copy()
-    misses = []
-    for factor in (1.0, -1.0):
-        signs[-1] *= factor
+    h = np.ascontiguousarray(part.state[0, step.h_rows, 2])
+    misses = {}
+    for which in range(-1, len(step.solver.group.branches)):
+        signs = part.signs[step.plan.name].copy()
+        if which >= 0:
+            signs[which] *= -1.0
         phi = np.zeros(len(rows))
-        h = np.ascontiguousarray(part.state[0, step.h_rows, 2]) if part.solved == 3 else None
-        ok = h is not None and m.position(phi, h, solver.par, c + delta, signs, solver.group.work) == OK
-        misses.append(float(np.abs(phi - expected).max()) if ok else np.inf)
+        if m.position(phi, h, solver.par, c + delta, signs, solver.group.work) == OK:
+            misses[which] = float(np.abs(phi - expected).max())
+    best = min(misses, key=lambda which: misses[which], default=-1)
     way = float(np.abs(2 * delta * v).max())
-    best = int(np.argmin(misses))
-    if not misses[best] <= FAR * way + 1e-9 * float(np.abs(x).max()):
+    if best not in misses or not misses[best] <= FAR * way + 1e-9 * float(np.abs(x).max()):
         return None
-    return best == 1
+    return best
 
 
 def _part(solution: Solution, step: GroupStep, before: int, times: Array) -> Solution:

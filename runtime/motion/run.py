@@ -53,7 +53,7 @@ class Course:
     extra: list[float] = field(default_factory=list)
     flips: dict[str, list[tuple[float, int]]] = field(default_factory=dict)
     bridges: dict[str, list[tuple[float, float, float]]] = field(default_factory=dict)
-    meetings: dict[str, list[tuple[float, bool]]] = field(default_factory=dict)  # instants looked at, crossed or not
+    meetings: dict[str, list[float]] = field(default_factory=dict)  # instants at which branches meet, crossed or not
 
 
 @dataclass(eq=False)
