@@ -19,6 +19,7 @@ Scalar = Any
 Value = Any  # Scalar | tuple[Scalar, ...]
 
 ELEMENTARY = ("sin", "cos", "tan", "asin", "acos", "atan", "exp", "log", "sqrt")
+EXPONENTS = "the exponent is a whole number from -8 to 8 (for roots: sqrt; for more: (x^8)^8)"
 VECTOR_FUNCTIONS = {
     "dot": "dot(u, v): scalar product",
     "cross": "cross(u, v): in the plane the scalar u.x*v.y - u.y*v.x, in space the vector product",
@@ -134,10 +135,10 @@ class Evaluator:
         if isinstance(exponent, ex.Negative):
             exponent, sign = exponent.operand, -1
         if not isinstance(exponent, ex.Number) or Fraction(exponent.text).denominator != 1:
-            raise ex.FormulaError("the exponent is a whole number (for roots: sqrt)", column)
+            raise ex.FormulaError(f"{EXPONENTS}, not a formula", column)
         n = sign * int(Fraction(exponent.text))
         if not -8 <= n <= 8:
-            raise ex.FormulaError(f"the exponent {n} is beyond 8", column)
+            raise ex.FormulaError(f"{EXPONENTS}, not {n}", column)
         if isinstance(base, ex.Call) and base.function == "norm" and n == 2:  # |v|^2 without a root
             value = self._arguments(base, 1)[0]
             return _dot(value, value) if _is_vector(value) else self.field.power(value, 2)

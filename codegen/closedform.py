@@ -304,10 +304,13 @@ def _given(derivation: Derivation) -> ClosedForm:
         for residual in evaluator(spec).residual(constraint.equation):
             value = residual.xreplace(values)
             if not _vanishes_under(value, conditions, [symbol(b) for b in spec.branches]):
+                used = residual.free_symbols
+                unknowns = {c.name for c in spec.dependent if used & {symbol(s) for s in c.symbols}}
+                formulas_used = [f for f in spec.closed_form if f.name in unknowns] or list(spec.closed_form)
                 raise InputError(
-                    f"{spec.origin}:{constraint.line}: [closed_form] does not satisfy the constraint "
-                    f"'{constraint.name}' (\"{constraint.text}\"): "
-                    f"substituted, it leaves {_short(value)} instead of 0 - "
+                    f"{spec.origin}:{formulas_used[0].line}: [closed_form] {', '.join(f.name for f in formulas_used)}: "
+                    f"does not satisfy the constraint '{constraint.name}' of line {constraint.line} "
+                    f'("{constraint.text}"): substituted, it leaves {_short(value)} instead of 0 - '
                     "correct the formula, or remove [closed_form] and let the program find one"
                 )
     return ClosedForm(
@@ -343,11 +346,8 @@ def _vanishes_under(value: sp.Expr, conditions: Sequence[sp.Expr], signs: Sequen
     """Zero by algebra: roots and sines become symbols with their squares known, signs square to one, and what is left
     must lie in the ideal of the admissible conditions."""
     squares: dict[sp.Symbol, sp.Expr] = {s: sp.Integer(1) for s in signs}
+    value, *conditions = _functions_to_symbols([value, *conditions], squares)
     value = _roots_to_symbols(value, squares)
-    for s in sorted(value.atoms(sp.sin), key=str):
-        w, c = sp.Dummy("s"), sp.Dummy("c")
-        value = value.xreplace({s: w, sp.cos(s.args[0]): c})
-        squares[w] = 1 - c**2
     if not conditions:
         return vanishes(value, squares)
     relations = [_roots_to_symbols(c, squares) for c in conditions] + [w**2 - q for w, q in squares.items()]
@@ -355,6 +355,19 @@ def _vanishes_under(value: sp.Expr, conditions: Sequence[sp.Expr], signs: Sequen
     generators = sorted(set().union(*(r.free_symbols for r in relations), numerator.free_symbols), key=str)
     basis = sp.groebner(relations, *generators, order="grevlex")
     return bool(basis.contains(numerator))
+
+
+def _functions_to_symbols(expressions: Sequence[sp.Expr], squares: dict[sp.Symbol, sp.Expr]) -> list[sp.Expr]:
+    """Sines and cosines become symbols with s² = 1 - c², other functions and constants such as pi plain ones."""
+    found = set().union(*(e.atoms(sp.Function, sp.NumberSymbol) for e in expressions))
+    rule: dict[sp.Expr, sp.Symbol] = {}
+    for f in sorted(found, key=str):
+        if isinstance(f, sp.sin):
+            w, c = rule[f], rule[sp.cos(f.args[0])] = sp.Dummy("s"), sp.Dummy("c")
+            squares[w] = 1 - c**2
+        elif not isinstance(f, sp.cos) or sp.sin(f.args[0]) not in found:
+            rule[f] = sp.Dummy("f")
+    return [e.xreplace(rule) for e in expressions]
 
 
 def _roots_to_symbols(value: sp.Expr, squares: dict[sp.Symbol, sp.Expr]) -> sp.Expr:

@@ -6,6 +6,7 @@ K_t in (33)/(36), the sign of ḃ in (42a), the overall sign of (40).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,9 +18,15 @@ from .algebra import ELEMENTARY, Evaluator, Field
 from .blocks import Block, block_triangular
 from .spec import Constraint, Formula, GroupSpec
 
+
+def _tan(x: sp.Expr) -> sp.Expr:
+    """Return tan x; SymPy would make tan(x + pi/2) a cotangent, which no kernel knows."""
+    return sp.tan(x).replace(sp.cot, lambda y: sp.cos(y) / sp.sin(y))
+
+
 SYMPY = Field(
     number=lambda f: sp.Rational(f.numerator, f.denominator),
-    functions={name: getattr(sp, name) for name in ELEMENTARY},
+    functions={name: getattr(sp, name) for name in ELEMENTARY} | {"tan": _tan},
     pi=sp.pi,
 )
 LARGEST = 10**300  # below the largest double by what derivatives multiply
@@ -243,6 +250,9 @@ def derive(spec: GroupSpec) -> Derivation:
     for p in spec.points:
         for e in evaluate(p.node):
             _smooth(spec, "points", p, e)
+    for c in spec.admissible:
+        for e in evaluate.residual(c.equation):
+            _smooth(spec, "admissible", c, e)
 
     def coordinates(names: Sequence[str]) -> Coordinates:
         return Coordinates(tuple(symbol(n) for n in names))
@@ -261,9 +271,42 @@ def _smooth(spec: GroupSpec, table: str, item: Constraint | Formula, e: sp.Expr)
         wrong = "contains |x| of a number, which has no derivative at 0 - square it: |x|^2"
     elif any(abs(n.p) > LARGEST * n.q or LARGEST * abs(n.p) < n.q for n in e.atoms(sp.Rational) if n.p):
         wrong = "contains a number beyond the range of doubles, multiplied out - write it smaller"
+    elif (constant := _without_value(e)) is not None:
+        wrong = f"contains {constant}, which has no real value within the range of doubles - correct the formula"
     if wrong:
         raise InputError(f'{spec.origin}:{item.line}: [{table}] {item.name}: "{item.text}" {wrong}')
     return e
+
+
+def _without_value(e: sp.Expr) -> sp.Expr | None:
+    """Return the innermost constant within an expression that has no finite real value: acos(2), exp(1000)."""
+    inner = next((found for a in e.args if (found := _without_value(a)) is not None), None)
+    if inner is not None or not e.is_number:
+        return inner
+    try:
+        return None if abs(_constant(e)) <= LARGEST else e
+    except (ArithmeticError, ValueError, TypeError):  # TypeError: a complex number has no order
+        return e
+
+
+def _constant(e: sp.Expr) -> float:
+    """Return the value of a constant in doubles, from the inside out: SymPy would take all the digits that it needs."""
+    if not e.args:
+        return float(e)
+    values = [_constant(a) for a in e.args]
+    if e.is_Add:
+        return math.fsum(values)
+    if e.is_Mul:
+        return math.prod(values)
+    if e.is_Pow:
+        return float(values[0] ** values[1])
+    return float(getattr(math, e.func.__name__)(*values))
+
+
+def by_least_squares(derivation: Derivation) -> str:
+    """Return ", least squares (9 equations for 6 unknowns)" for a group with more equations than unknowns, else ""."""
+    p, r = derivation.n_constraints, derivation.n_dependent
+    return f", least squares ({p} equations for {r} unknowns)" if p > r else ""
 
 
 def row_labels(derivation: Derivation) -> tuple[str, ...]:

@@ -44,6 +44,11 @@ ORDER = (
     "2S1P",
     "2E1P",
     "RSSR",
+    "R-spatial",
+    "P-spatial",
+    "SSR",
+    "SSP",
+    "leg-U[P]S",
 )
 
 

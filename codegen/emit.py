@@ -1,4 +1,4 @@
-"""KernelIR -> text of one Numba module through the Jinja templates; the digest that its header carries."""
+"""GroupIR -> text of one Numba module through the Jinja templates; the digest that its header carries."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from functools import cache
 
 import jinja2
 
+from ..runtime.store import SPECIFICATION
 from . import layout
 from .derive import Derivation, row_labels
 from .kernels import GroupIR
@@ -21,6 +22,7 @@ class ModuleText:
 
     name: str
     origin: str
+    regenerate: str
     digest: str
     headline: str
     description: tuple[str, ...]
@@ -116,6 +118,13 @@ def plain(text: str) -> str:
     return "".join(c if c.isprintable() else " " for c in text).replace("\\", "/").replace('"', "'").strip()
 
 
+def _regenerate(name: str, origin: str) -> str:
+    """Return how a module is made again and checked; an own type lies beside its specification."""
+    if origin.startswith("codegen/groups/"):
+        return "python -m assurgent.codegen.drift --write        Check: make check-generated"
+    return f"assurgent generate {SPECIFICATION} (beside this file)        Check: assurgent verify {name}"
+
+
 def _names(items: Sequence[str]) -> str:
     return "(" + ", ".join(f'"{i}"' for i in items) + ("," if len(items) == 1 else "") + ")"
 
@@ -133,6 +142,7 @@ def emit(derivation: Derivation, group: GroupIR, origin: str) -> EmittedModule:
     fields = ModuleText(
         name=spec.name,
         origin=plain(origin),
+        regenerate=_regenerate(spec.name, origin),
         digest="0" * 64,
         headline=plain(headline),
         description=_description(d, group),

@@ -9,13 +9,14 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 
 from ..runtime.errors import GenerationError
 from ..runtime.group import GroupType
-from ..runtime.library import find_entry, key_of, load, manifest, package_folder
+from ..runtime.library import WAITING, find_entry, key_of, load, manifest, own_types, package_folder
 from ..runtime.store import Store, StoredType, import_name, load_source, module_name
 from .closedform import ClosedForm, find_closed_form
-from .derive import Derivation, derive
+from .derive import Derivation, by_least_squares, derive
 from .emit import EmittedModule, emit
 from .kernels import build_kernels
 from .reader import read_spec
@@ -24,7 +25,7 @@ from .spec import GroupSpec
 from .verify import Verification, verify_module
 
 Progress = Callable[[str, float, str], None]  # stage, seconds it took, what came out of it
-CHECKED_CONFIGURATIONS = 50
+CHECKED_CONFIGURATIONS = 12  # enough for a wrong term to show; `assurgent verify` takes 100 and compiles everything
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,7 @@ def compile_spec(spec: GroupSpec, origin: str, progress: Progress = _quiet) -> C
     check_rank(derivation)
     done("rank", "full")
     closed_form = find_closed_form(derivation)
-    done("positions", "closed form, proved" if closed_form else "Newton-Raphson")
+    done("positions", "closed form, proved" if closed_form else f"Newton-Raphson{by_least_squares(derivation)}")
     group = build_kernels(derivation, closed_form)
     done("kernels", f"{sum(k.operations for k in group.kernels)} operations, solver {group.solver}")
     module = emit(derivation, group, origin)
@@ -85,10 +86,11 @@ def generate(path: Path, *, store: Store | None = None, progress: Progress = _qu
 
 def generate_type(spec: GroupSpec, *, store: Store | None = None, progress: Progress = _quiet) -> Generated:
     """Do what `generate` does, for a specification that was read already."""
-    _name_is_free(spec)
     store = store or Store()
+    _name_is_free(spec)
+    _aliases_are_free(spec, store)
     key = key_of(spec.text)
-    with store.lock(spec.module):
+    with store.lock(spec.module, lambda: progress("waiting", 0.0, WAITING)):
         found = store.find(spec.module, key)
         if found is not None:
             store.select(spec.module, key)
@@ -115,9 +117,8 @@ def find_specification(name: str, report: Callable[[str], None] = lambda _: None
     entry = find_entry(name)
     if entry is not None:
         return read_spec(package_folder("codegen") / "groups" / entry.specification)
-    store = Store()
-    load(name, report)  # repairs an altered one, or says what is wrong
-    found = store.current(module_name(name))
+    group = load(name, report)  # repairs an altered one, or says what is wrong
+    found = Store().current(module_name(group.name))
     assert found is not None
     return read_spec(found.specification)
 
@@ -127,36 +128,65 @@ def _name_is_free(spec: GroupSpec) -> None:
     entry = find_entry(spec.name)
     if entry is not None and entry.name != spec.name:
         raise GenerationError(
-            f"{spec.origin}: '{spec.name}' is an alias of the shipped type {entry.name} - choose another name"
+            f"{spec.place(None, 'name')}: name: '{spec.name}' is an alias of the shipped type {entry.name} - "
+            "choose another name"
         )
     if entry is not None and hashlib.sha256(spec.text.encode()).hexdigest() != entry.specification_sha256:
         raise GenerationError(
-            f"{spec.origin}: '{spec.name}' is the name of a shipped type, whose specification is another - "
-            "choose another name"
+            f"{spec.place(None, 'name')}: name: '{spec.name}' is the name of a shipped type, whose specification is "
+            "another - choose another name"
         )
     for shipped in manifest():
         if entry is None and shipped.module == spec.module:
             raise _too_like(spec, f"the shipped type {shipped.name}")
 
 
+def _aliases_are_free(spec: GroupSpec, store: Store) -> None:
+    """Refuse an alias that means another type already, and a name that is another type's alias."""
+    if find_entry(spec.name) is not None:  # the shipped specification itself, with its own aliases
+        return
+    own = [t for t in own_types(store).types if t.module != spec.module]
+    taken = {name: f"your type {t.name}" for t in own for name in (t.name, *t.aliases)}
+    taken |= {name: f"the shipped type {e.name}" for e in manifest() for name in (e.name, *e.aliases)}
+    for key, name in (("name", spec.name), *(("aliases", a) for a in spec.aliases)):
+        if name in taken:
+            raise GenerationError(
+                f"{spec.place(None, key)}: {key}: '{name}' means {taken[name]} already - choose another"
+            )
+
+
 def _too_like(spec: GroupSpec, other: str) -> GenerationError:
     return GenerationError(
-        f"{spec.origin}: the name '{spec.name}' is too like that of {other} "
+        f"{spec.place(None, 'name')}: the name '{spec.name}' is too like that of {other} "
         "(letter case and signs do not count) - choose another name"
     )
+
+
+def as_plain_python(path: Path, name: str) -> ModuleType:
+    """Import an emitted module without compiling it: the same statements, slow to run but ready at once."""
+    import numba
+
+    compiling = numba.config.DISABLE_JIT
+    numba.config.DISABLE_JIT = True
+    try:
+        return load_source(path, name)
+    finally:
+        numba.config.DISABLE_JIT = compiling
+        sys.modules.pop(name, None)
 
 
 def _compile_and_verify(compiled: Compiled, staging: Path, name: str, progress: Progress) -> Verification:
     """Verify a staged module, imported under the name it will have for good, since Numba caches that name."""
     before = sys.modules.pop(name, None)
     try:
-        module = load_source(staging / f"{compiled.module.module}.py", name)
+        path = staging / f"{compiled.module.module}.py"
         done = _Stages(progress)
         verification = verify_module(
             compiled.derivation,
-            GroupType(module),
+            GroupType(as_plain_python(path, f"{name}_plain")),
             CHECKED_CONFIGURATIONS,
-            compile_done=lambda: done("compile", "Numba"),
+            running=GroupType(load_source(path, name)),
+            compile_done=lambda: done("compile", "Numba: what a motion calls; the rest when it is first used"),
         )
         done("verify", verification.headline)
     finally:  # what is used later is imported from its final place

@@ -1,4 +1,4 @@
-"""Derivation -> KernelIR: every kernel of a group type as straight-line code. SymPy ends here."""
+"""Derivation -> GroupIR: every kernel of a group type as straight-line code. SymPy ends here."""
 
 from __future__ import annotations
 

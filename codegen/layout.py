@@ -1,4 +1,4 @@
-"""KernelIR -> finished lines of text: tuples, unpacking, and the arguments that the array functions pass on."""
+"""GroupIR -> finished lines of text: tuples, unpacking, and the arguments that the array functions pass on."""
 
 from __future__ import annotations
 

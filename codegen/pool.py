@@ -207,8 +207,11 @@ class Pool:
             base, exponent = self.freeze(e.base), e.exp
             if exponent.is_Integer:
                 return self.power(base, int(exponent))
-            if (2 * exponent).is_Integer:
-                return self.power(self.call("sqrt", base), int(2 * exponent))
+            if exponent.is_Rational and exponent.q & (exponent.q - 1) == 0:  # roots of roots: x^(3/4)
+                for _ in range(int(exponent.q).bit_length() - 1):
+                    base = self.call("sqrt", base)
+                return self.power(base, int(exponent.p))
+            return self.call("exp", self.freeze(exponent) * self.call("log", base))  # what SymPy made a power of
         if e.func in _FUNCTIONS:
             return self.call(_FUNCTIONS[e.func], self.freeze(e.args[0]))
         raise TypeError(f"no code for {e.func.__name__}")

@@ -6,13 +6,23 @@ import keyword
 import re
 import tomllib
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NoReturn
 
 from ..runtime import expressions as ex
 from ..runtime.errors import InputError, nearest
 from .algebra import ELEMENTARY, VECTOR_FUNCTIONS, Evaluator, Field, UnknownName
-from .spec import COORDINATE_KINDS, PARAMETER_KINDS, Constraint, Coordinate, Formula, GroupSpec, component_names
+from .spec import (
+    COORDINATE_KINDS,
+    PARAMETER_KINDS,
+    Constraint,
+    Coordinate,
+    Formula,
+    GroupSpec,
+    component_names,
+    line_of,
+)
 
 TABLES = (
     "dependent",
@@ -68,8 +78,12 @@ RESERVED = (
     | frozenset(ELEMENTARY)
     | frozenset(VECTOR_FUNCTIONS)
 )
+TYPE_NAME = re.compile(r"[A-Za-z0-9][-A-Za-z0-9_\[\]()+]{0,59}")
+TYPE_NAME_RULE = "a type's name has letters, digits, - _ [ ] ( ) + and at most 60 characters"
 MAX_BYTES = 1_000_000
 MAX_DEGREE = 1_000
+MAX_TERMS = 5_000
+MAX_NESTING = 6
 
 
 def read_spec(path: Path) -> GroupSpec:
@@ -79,7 +93,11 @@ def read_spec(path: Path) -> GroupSpec:
             raise InputError(f"{path}: a specification has at most {MAX_BYTES} bytes")
         text = path.read_text("utf-8")
     except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from error
+        beside = path.parent.glob("*.toml") if path.parent.is_dir() else ()
+        raise InputError(
+            f"{path}: cannot be read: {error.strerror}{nearest(path.name, [p.name for p in beside if p != path])} - "
+            "give the path of a specification file (docs/new-group.md shows one)"
+        ) from error
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: is not UTF-8 text (byte {error.start})") from error
     return parse_spec(text, str(path))
@@ -103,58 +121,74 @@ def _toml_line(error: Exception) -> int:
     return int(found[1]) if found else 1
 
 
+@dataclass(frozen=True)
 class _Shape:
     """A number of which only its being a number counts: finds errors of names and shapes without any algebra.
 
-    It keeps its degree, too: ((9^8)^8)^8 ... is short, and too long to write out.
+    It keeps how large it is when all is written out, since short texts may be too long for that: `degree` grows in
+    ((9^8)^8)^8, `terms` in a chain of [let] that each use the one before twice, `nesting` in sin(cos(sin(...))).
     """
 
-    def __init__(self, degree: int = 1) -> None:
-        self.degree = degree
+    degree: int = 1
+    terms: int = 1
+    nesting: int = 0
+
+    def _with(self, other: object, degree: int) -> _Shape:
+        if not isinstance(other, _Shape):
+            return self
+        return _Shape(degree, self.terms + other.terms, max(self.nesting, other.nesting))
 
     def _sum(self, other: object) -> _Shape:
-        return _Shape(max(self.degree, other.degree)) if isinstance(other, _Shape) else self
+        return self._with(other, max(self.degree, other.degree) if isinstance(other, _Shape) else 0)
 
     def _product(self, other: object) -> _Shape:
-        return _Shape(self.degree + (other.degree if isinstance(other, _Shape) else 0))
+        return self._with(other, self.degree + other.degree if isinstance(other, _Shape) else 0)
 
     def __pow__(self, exponent: int) -> _Shape:
-        return _Shape(self.degree * max(1, abs(exponent)))
+        return replace(self, degree=self.degree * max(1, abs(exponent)))
 
     def __neg__(self) -> _Shape:
         return self
+
+    def inside(self) -> _Shape:
+        """Return the shape of a function of this number."""
+        return _Shape(1, self.terms + 1, self.nesting + 1)
+
+    def excess(self) -> str:
+        """Return what is too large, and the remedy; an empty text where nothing is."""
+        if self.degree > MAX_DEGREE:
+            return f"powers of powers reach degree {self.degree}; {MAX_DEGREE} is allowed - lower the exponents"
+        if self.nesting > MAX_NESTING:
+            return (
+                f"functions stand inside functions {self.nesting} deep, with [let] written out; {MAX_NESTING} is "
+                "allowed - make an inner one an unknown of its own, with a constraint"
+            )
+        if self.terms > MAX_TERMS:
+            return (
+                f"has {self.terms} terms with [let] written out; {MAX_TERMS} are allowed - "
+                "make a repeated part an unknown of its own, with a constraint"
+            )
+        return ""
 
     __add__ = __radd__ = __sub__ = __rsub__ = _sum
     __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _product
 
 
 _SHAPE = _Shape()
-_SHAPES = Field(number=lambda _: _SHAPE, functions={f: lambda _: _SHAPE for f in ELEMENTARY}, pi=_SHAPE)
+_SHAPES = Field(number=lambda _: _SHAPE, functions=dict.fromkeys(ELEMENTARY, _Shape.inside), pi=_SHAPE)
 
 
 class _Reader:
     """One specification being read; every method leaves by `fail` when something is wrong."""
 
     def __init__(self, text: str, origin: str, data: dict[str, Any]) -> None:
-        self.lines = text.splitlines()
         self.text = text
         self.origin = origin
         self.data = data
         self.dimension = 2
 
     def line(self, table: str | None, key: str | None = None) -> int:
-        """Return the line (from 1) of a key in a table; of the table's head; or 1."""
-        current: str | None = None
-        head = 1
-        for number, line in enumerate(self.lines, 1):
-            stripped = line.strip()
-            if stripped.startswith("["):
-                current = stripped.partition("#")[0].strip("[] \t")
-                if current == table:
-                    head = number
-            elif current == table and key and re.match(rf"[\"']?{re.escape(key)}[\"']?\s*=", stripped):
-                return number
-        return head
+        return line_of(self.text, table, key)
 
     def fail(self, table: str | None, key: str | None, message: str) -> NoReturn:
         where = f"[{table}] {key}: " if table and key else f"[{table}] " if table else f"{key}: " if key else ""
@@ -165,12 +199,8 @@ class _Reader:
         texts = {key: self.string(key) for key in TEXTS}
         if texts["space"] not in ("planar", "spatial"):
             self.fail(None, "space", f'\'{texts["space"]}\' - write "planar" or "spatial"')
-        if not re.fullmatch(r"[A-Za-z0-9][-A-Za-z0-9_\[\]()+]{0,59}", texts["name"]):
-            self.fail(
-                None,
-                "name",
-                f"'{texts['name']}' - a type's name has letters, digits, - _ [ ] ( ) + and at most 60 characters",
-            )
+        if not TYPE_NAME.fullmatch(texts["name"]):
+            self.fail(None, "name", f"'{texts['name']}' - {TYPE_NAME_RULE}")
         self.dimension = 2 if texts["space"] == "planar" else 3
         spec = GroupSpec(
             **texts,
@@ -194,7 +224,8 @@ class _Reader:
 
     def known_keys(self) -> None:
         if self.data.get("format") != 1:
-            self.fail(None, "format", f"{self.data.get('format')!r} - a group specification begins with format = 1")
+            found = repr(self.data["format"]) if "format" in self.data else "is missing"
+            self.fail(None, "format", f"{found} - a group specification begins with format = 1")
         allowed = ["format", "aliases", *TEXTS, *TABLES]
         for key, value in self.data.items():
             if key not in allowed:
@@ -216,6 +247,11 @@ class _Reader:
         value = self.data.get("aliases", [])
         if not isinstance(value, list) or not all(isinstance(a, str) for a in value):
             self.fail(None, "aliases", 'is a list of names: aliases = ["3R"]')
+        for alias in value:
+            if not TYPE_NAME.fullmatch(alias):
+                self.fail(None, "aliases", f"'{alias}' - {TYPE_NAME_RULE}")
+        if len({*value, self.data["name"]}) <= len(value):
+            self.fail(None, "aliases", f"{value} - a name stands there twice, or is the name of the type itself")
         return tuple(value)
 
     def coordinates(self, table: str, kinds: dict[str, str]) -> tuple[Coordinate, ...]:
@@ -329,14 +365,9 @@ class _Reader:
                 )
             except ex.FormulaError as error:
                 self.fail(table, item.name, f'column {error.column} of "{_excerpt(item.text)}": {error}')
-            degree = max(v.degree for v in (value if isinstance(value, tuple) else (value,)))
-            if degree > MAX_DEGREE:
-                self.fail(
-                    table,
-                    item.name,
-                    f"powers of powers reach degree {degree} in "
-                    f'"{_excerpt(item.text)}"; {MAX_DEGREE} is allowed - lower the exponents',
-                )
+            for part in value if isinstance(value, tuple) else (value,):
+                if excess := part.excess():
+                    self.fail(table, item.name, f'"{_excerpt(item.text)}": {excess}')
             return value
 
         unknown = {c.name for c in spec.dependent} | set(spec.phi)

@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import sympy as sp
@@ -80,10 +79,9 @@ class Sampler:
         x = np.concatenate([self._start(c) for c in coordinates])
         t = float(self.rng.uniform(0.0, 1.0))
         for _ in range(40):
-            residual = np.array(self._rows(*x, t), dtype=float)
-            if not np.all(np.isfinite(residual)):
+            residual, jacobian = self._rows(*x, t), self._jacobian(*x, t).reshape(self.n_rows, len(x))
+            if not (np.isfinite(residual).all() and np.isfinite(jacobian).all()):
                 return None
-            jacobian = np.array(self._jacobian(*x, t), dtype=float).reshape(self.n_rows, len(x))
             step = np.linalg.lstsq(jacobian, residual, rcond=1e-6)[0]
             x = x - min(1.0, 0.5 / max(float(np.max(np.abs(step))), 1e-300)) * step
             if np.max(np.abs(step)) < 1e-14:
@@ -94,12 +92,13 @@ class Sampler:
         kinds = [c.kind for c in coordinates for _ in c.symbols]
         if any(k == "length" and v < 0.1 for k, v in zip(kinds[r:], x[r:], strict=True)) or np.max(np.abs(x)) > 10:
             return None
-        if np.max(np.abs(self._rows(*x, t))) > 1e-13:
+        if not np.max(np.abs(self._rows(*x, t))) <= 1e-13 or not np.isfinite(self._jacobian(*x, t)).all():
             return None
-        return Configuration(x[:r], x[r : r + s], x[r + s :], t, *self._rates(x[r : r + s], x[r + s :]))
+        rates = self._rates(x[r : r + s], x[r + s :])
+        return Configuration(x[:r], x[r : r + s], x[r + s :], t, *rates) if np.isfinite(rates).all() else None
 
     @cached_property
-    def _condition_rates(self) -> tuple[Callable[..., Any], Callable[..., Any], Callable[..., Any]] | None:
+    def _condition_rates(self) -> tuple[Callable[..., Array], Callable[..., Array], Callable[..., Array]] | None:
         """N = ∂c/∂h, and the parts of c̈ and of its derivative that do not contain the highest rate."""
         d = self.d
         if not self.conditions:
@@ -123,16 +122,18 @@ class Sampler:
         if found is None:
             return hdot, hddot, hdddot
         N_of, bend, third = found
-        N = np.array(N_of(*h, *par, *hdot, *hddot), dtype=float).reshape(-1, s)
+        N = N_of(*h, *par, *hdot, *hddot).reshape(-1, s)
+        if not np.isfinite(N).all():
+            return np.full(s, np.nan), hddot, hdddot
         inverse = np.linalg.pinv(N)
         hdot = hdot - inverse @ (N @ hdot)
-        hddot = hddot - inverse @ (N @ hddot + np.array(bend(*h, *par, *hdot, *hddot), dtype=float))
-        hdddot = hdddot - inverse @ (N @ hdddot + np.array(third(*h, *par, *hdot, *hddot), dtype=float))
+        hddot = hddot - inverse @ (N @ hddot + bend(*h, *par, *hdot, *hddot))
+        hdddot = hdddot - inverse @ (N @ hdddot + third(*h, *par, *hdot, *hddot))
         return hdot, hddot, hdddot
 
     def _full_jacobian(self, c: Configuration) -> Array:
-        rows = np.array(self._jacobian(*c.phi, *c.h, *c.par, c.t), dtype=float).reshape(self.n_rows, -1)
-        return np.asarray(rows[: self.d.n_constraints])
+        rows = self._jacobian(*c.phi, *c.h, *c.par, c.t).reshape(self.n_rows, -1)
+        return rows[: self.d.n_constraints]
 
     def jacobian(self, c: Configuration) -> Array:
         """Return Φ_φ at a configuration, by the symbolic expressions in floating point."""
@@ -152,8 +153,8 @@ class Sampler:
             draws += 1
             if draws > MAX_DRAWS + 50 * count:
                 raise InputError(
-                    f"{self.d.spec.origin}: only {len(found)} of {count} random configurations were assembled "
-                    "well-conditioned - "
+                    f"{self.d.spec.place('constraints')}: only {len(found)} of {count} random configurations were "
+                    "assembled well-conditioned - "
                     "check that the constraints contradict neither each other nor the [admissible] conditions"
                 )
             c = self.assembled()
@@ -162,8 +163,18 @@ class Sampler:
         return found
 
 
-def _function(names: Sequence[sp.Symbol], rows: Sequence[sp.Expr]) -> Callable[..., Any]:
-    return sp.lambdify(names, list(rows), modules="math", cse=True)  # type: ignore[no-any-return]
+def _function(names: Sequence[sp.Symbol], rows: Sequence[sp.Expr]) -> Callable[..., Array]:
+    """Return expressions as a function of doubles; not a number throughout where one of them has no real value."""
+    function = sp.lambdify(names, list(rows), modules="math", cse=True)
+
+    def values(*arguments: float) -> Array:
+        try:
+            with np.errstate(all="ignore"):
+                return np.array(function(*arguments), dtype=float)
+        except (ArithmeticError, ValueError, TypeError):  # TypeError: a fractional power of a negative number
+            return np.full(len(rows), np.nan)
+
+    return values
 
 
 def check_rank(derivation: Derivation, seed: int = 1) -> None:
@@ -186,7 +197,9 @@ def check_rank(derivation: Derivation, seed: int = 1) -> None:
             break
     if worst is None:
         raise InputError(
-            f"{spec.origin}: no random configuration could be assembled: the constraints contradict each other - "
+            f"{spec.place('constraints')}: no random configuration could be assembled: the constraints contradict each "
+            "other, or a function in them has no value (a root, logarithm, asin or acos out of range, a huge exp; "
+            "numbers are drawn from -1 to 1, lengths from 0.6 to 1.8) - "
             f"look at {', '.join(dict.fromkeys(c.name for c in spec.constraints))}"
         )
     raise InputError(f"{spec.origin}:{spec.constraints[0].line}: {_explain(worst, labels, d)}")
@@ -210,8 +223,6 @@ def _explain(jacobian: Array, labels: tuple[str, ...], d: Derivation) -> str:
     if bound:
         text += f" Say the same thing more than once: {', '.join(bound)}."
     return text + (
-        " Replace what is said twice by what is still missing. The classical case is a PPP chain: three prismatic "
-        "joints fix the orientation of its bodies twice and leave one slide free, so it is no dyad although the "
-        "count of its joints is right. Replace one prismatic joint by a revolute, or drive the free slide (move its "
-        "coordinate to [independent])."
+        " Replace what is said twice by what is still missing. In a PPP chain, which is no dyad: replace one prismatic "
+        "joint by a revolute, or drive the free slide (move its coordinate to [independent])."
     )

@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 import sympy as sp
+from sympy.printing.pretty.pretty import PrettyPrinter, prettyForm
+from sympy.printing.pretty.pretty_symbology import pretty_symbol
 
 from .closedform import ClosedForm, find_closed_form
-from .derive import Derivation
+from .derive import Derivation, by_least_squares
 from .spec import GroupSpec
 
 _GREEK = {
     "latex": (r"\Phi", r"\Phi_\varphi", r"\Phi_h", r"\Phi_t", "K", r"\varphi", "h"),
     "text": ("Φ", "Φ_φ", "Φ_h", "Φ_t", "K", "φ", "h"),
+    "ascii": ("Phi", "Phi_phi", "Phi_h", "Phi_t", "K", "phi", "h"),
 }
 
 
-def equations(derivation: Derivation, *, latex: bool) -> list[tuple[str, str]]:
-    """Return (title, formula) of Φ, its Jacobians, K where it is symbolic, the velocity terms and the closed form."""
+def equations(derivation: Derivation, style: str) -> list[tuple[str, str]]:
+    """Return (title, formula) of Φ, its Jacobians, K where it is symbolic, and the velocity terms.
+
+    `style` is latex, text, or ascii (text for terminals that have no Greek letters).
+    """
     d = derivation
-    Phi, Phi_phi, Phi_h, Phi_t, K, phi, h = _GREEK["latex" if latex else "text"]
-    show = _latex if latex else _text
-    chi_name = r"\chi" if latex else "χ"
+    Phi, Phi_phi, Phi_h, Phi_t, K, phi, h = _GREEK[style]
+    show = {"latex": _latex, "text": _text, "ascii": _ascii}[style]
+    chi_name = {"latex": r"\chi", "text": "χ", "ascii": "chi"}[style]
     found = [
         (f"{phi} (dependent)", show(sp.Matrix(d.phi.symbols).T)),
         (f"{h} (independent)", show(sp.Matrix(d.h.symbols).T)),
@@ -41,7 +47,7 @@ def positions(derivation: Derivation) -> str:
     """Say how positions are found."""
     form = find_closed_form(derivation)
     if form is None:
-        return "positions: Newton-Raphson (no block-wise closed form)"
+        return f"positions: Newton-Raphson{by_least_squares(derivation) or ' (no block-wise closed form)'}"
     return "positions: " + _closed_form(derivation, form)
 
 
@@ -65,13 +71,24 @@ def _latex(value: sp.MatrixBase) -> str:
     return str(sp.latex(value, mat_delim="[", symbol_names=names))
 
 
+class _Pretty(PrettyPrinter):
+    """Prints the index of every symbol alike: SymPy would print u_x as uₓ beside u_y, which has no such letter."""
+
+    def _print_Symbol(self, expr: sp.Symbol, bold_name: bool = False) -> prettyForm:
+        name = expr.name.removesuffix("_dot")
+        head, _, index = name.partition("_")
+        head = pretty_symbol(head)
+        if name != expr.name:
+            head = head[0] + "\u0307" + head[1:]
+        return prettyForm(f"{head}_{index}" if index else head)
+
+
 def _text(value: sp.MatrixBase) -> str:
-    dotted = {
-        x: sp.Symbol(x.name[0] + "\u0307" + x.name[1:].removesuffix("_dot"))
-        for x in value.free_symbols
-        if x.name.endswith("_dot")
-    }
-    return str(sp.pretty(value.xreplace(dotted), use_unicode=True, wrap_line=False))
+    return str(_Pretty({"use_unicode": True, "wrap_line": False}).doprint(value))
+
+
+def _ascii(value: sp.MatrixBase) -> str:
+    return str(sp.pretty(value, use_unicode=False, wrap_line=False))
 
 
 def summary(spec: GroupSpec) -> str:

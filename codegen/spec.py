@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NoReturn
+from typing import Any
 
 from ..runtime import expressions as ex
-from ..runtime.errors import InputError
 from ..runtime.store import module_name
 from .algebra import Evaluator, Field
 
@@ -121,8 +121,24 @@ class GroupSpec:
             names[formula.name] = evaluate(formula.node)
         return evaluate
 
-    def fail(self, line: int, message: str) -> NoReturn:
-        raise InputError(f"{self.origin}:{line}: {message}")
+    def place(self, table: str | None, key: str | None = None) -> str:
+        """Return `file:line` of a key (in a table, or at the top)."""
+        return f"{self.origin}:{line_of(self.text, table, key)}"
+
+
+def line_of(text: str, table: str | None, key: str | None = None) -> int:
+    """Return the line (from 1) of a key in a table of a TOML text; of the table's head; or 1."""
+    current: str | None = None
+    head = 1
+    for number, line in enumerate(text.splitlines(), 1):
+        stripped = line.strip()
+        if stripped.startswith("["):
+            current = stripped.partition("#")[0].strip("[] \t")
+            if current == table:
+                head = number
+        elif current == table and key and re.match(rf"[\"']?{re.escape(key)}[\"']?\s*=", stripped):
+            return number
+    return head
 
 
 def component_names(name: str, kind: str, dimension: int) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Every quantity of a compiled type three ways: symbolic, compiled, and differences of the solved motion."""
+"""Every quantity of a type three ways: symbolic, by its emitted module, and differences of the solved motion."""
 
 from __future__ import annotations
 
@@ -88,8 +88,8 @@ def relative(value: Array, truth: Array, terms: float = 0.0) -> float:
 class _Check:
     """One type under verification; each method compares one family of quantities at one configuration."""
 
-    def __init__(self, derivation: Derivation, group: GroupType, result: Verification) -> None:
-        self.d, self.group, self.m = derivation, group, group.module
+    def __init__(self, derivation: Derivation, group: GroupType, running: GroupType, result: Verification) -> None:
+        self.d, self.group, self.m, self.running = derivation, group, group.module, running.module
         self.result = result
         self.symbolic, self.independent = Symbolic(derivation), Independent(derivation)
         self.sampler = Sampler(derivation, seed=20260)
@@ -112,10 +112,10 @@ class _Check:
         ]
         self.points_of = {name: ball_function(names, [e for row in rows for e in row]) for name, rows in d.points}
 
-    def call(self, function: str, *arguments: Any) -> None:
-        """Call a compiled function; a status other than OK counts as an infinite error of the quantity."""
-        if getattr(self.m, function)(*arguments) != OK:
-            self.result.add(function, "symbolic", float("inf"))
+    def call(self, function: Callable[..., int], *arguments: Any) -> None:
+        """Call a function of the module; a status other than OK counts as an infinite error of the quantity."""
+        if function(*arguments) != OK:
+            self.result.add(function.__name__, "symbolic", float("inf"))
 
     def all(self, c: Configuration) -> None:
         truth = self.symbolic.at(c)
@@ -127,21 +127,33 @@ class _Check:
         self.tensors(c, truth, (phidot, phiddot), v, a)
         self.tangent(c, truth, solve, v, a)
         self.sweeps(c, truth, (phi, array(truth.phidot)[:, 0], array(truth.phiddot)[:, 0]))
+        self.quality(c)
         self.points(c, solve, v, a)
 
+    def off_assembly(self, c: Configuration) -> tuple[Array, Array]:
+        """Return a φ where Φ is not zero, and Φ there; nearer where a function of Φ would have no value."""
+        offset = self.rng.uniform(0.1, 0.3, self.r)
+        for _ in range(50):
+            away = c.phi + offset
+            Phi = self.symbolic.constraint(away, c)
+            if np.isfinite(Phi).all():
+                break
+            offset *= 0.5
+        return away, Phi
+
     def jacobians(self, c: Configuration, truth: SymbolicState) -> Array:
-        away = c.phi + self.rng.uniform(0.1, 0.3, self.r)  # off the assembly, where Φ is not zero
+        away, exact = self.off_assembly(c)
         value = self.group.constraint(away, c.h, c.par, c.t)
-        self.result.add("Phi", "symbolic", relative(value, self.symbolic.constraint(away, c)))
+        self.result.add("Phi", "symbolic", relative(value, exact))
         by_tree = self.independent.constraint(balls(away), balls(c.h), balls(c.par), *balls([c.t]))
         self.result.add("Phi", "independent", relative(value, floats(by_tree)))
         Phi_phi, Phi_h = self.group.jacobians(c.phi, c.h, c.par, c.t)
         numeric = self.independent.jacobian(c)
-        for name, value, exact, differences in (
+        for name, value, symbolic, differences in (
             ("Phi_phi", Phi_phi, truth.P, numeric[0]),
             ("Phi_h", Phi_h, truth.H, numeric[1]),
         ):
-            self.result.add(name, "symbolic", relative(value, array(exact)))
+            self.result.add(name, "symbolic", relative(value, array(symbolic)))
             self.result.add(name, "independent", relative(value, differences))
         return Phi_phi
 
@@ -149,14 +161,15 @@ class _Check:
         size = np.concatenate([phi, c.h])
         scale = float(np.max(np.abs(size)))
         newton = phi + NEWTON_OFFSET * self.rng.uniform(-1, 1, self.r)
-        self.call("newton", newton, c.h, c.par, c.t, self.work)
+        solver = self.m if self.m.CLOSED_FORM else self.running  # a motion calls Newton only where it must
+        self.call(solver.newton, newton, c.h, c.par, c.t, self.work)
         self.result.add("position (Newton)", "independent", float(np.max(np.abs(newton - phi))) / scale)
         if not self.m.CLOSED_FORM:
             return
         best = np.inf
         for signs in itertools.product((1.0, -1.0), repeat=len(self.m.BRANCHES)):
             closed, branch = np.empty(self.r), np.array(signs)
-            if self.m.position(closed, c.h, c.par, c.t, branch, self.work) == OK:
+            if self.running.position(closed, c.h, c.par, c.t, branch, self.work) == OK:
                 error = float(np.max(np.abs(closed - phi))) / scale
                 if error < best:
                     best, self.branch, nearest = error, branch, closed
@@ -174,9 +187,9 @@ class _Check:
     ) -> tuple[Array, Array]:
         v, a, j = np.empty((3, self.r))
         state = (c.phi, c.h, c.par, c.t)
-        self.call("velocity", *state, c.hdot, v, self.work)
-        self.call("acceleration", *state, v, c.hdot, c.hddot, a, self.work)
-        self.call("jerk", *state, v, c.hdot, a, c.hddot, c.hdddot, j, self.work)
+        self.call(self.m.velocity, *state, c.hdot, v, self.work)
+        self.call(self.m.acceleration, *state, v, c.hdot, c.hddot, a, self.work)
+        self.call(self.m.jerk, *state, v, c.hdot, a, c.hddot, c.hdddot, j, self.work)
         exact = [array(x)[:, 0] for x in (truth.phidot, truth.phiddot, truth.phidddot)]
         terms = self.terms(truth, c.hdot)
         for name, value, symbolic, numeric in zip(
@@ -192,7 +205,7 @@ class _Check:
     ) -> None:
         K, L, a3 = np.empty((self.r, self.s)), np.empty((self.s, self.r, self.s)), np.empty(self.r)
         state = (c.phi, c.h, c.par, c.t)
-        self.call("acceleration_3ot", *state, c.hdot, c.hddot, K, L, a3, self.work)
+        self.call(self.m.acceleration_3ot, *state, c.hdot, c.hddot, K, L, a3, self.work)
         self.result.add("K", "symbolic", relative(K, array(truth.K)))
         self.result.add("L", "symbolic", relative(L, np.array([array(m) for m in truth.L])))
         phidot, phiddot = differences
@@ -200,14 +213,14 @@ class _Check:
         if self.m.RHEONOMIC:
             Phi_t = np.empty(self.d.n_constraints)
             self.call(
-                "jacobians",
+                self.m.jacobians,
                 *state,
                 np.empty((self.d.n_constraints, self.r)),
                 np.empty((self.d.n_constraints, self.s)),
                 Phi_t,
             )
             self.result.add("Phi_t", "symbolic", relative(Phi_t, array(truth.Phi_t)[:, 0]))
-            self.call("rheonomic_terms", *state, c.hdot, K, Sb, K_t, Sb_dot, self.work)
+            self.call(self.m.rheonomic_terms, *state, c.hdot, K, Sb, K_t, Sb_dot, self.work)
             self.result.add("S b", "symbolic", relative(Sb, array(truth.Sb)[:, 0]))
             self.result.add("K_t", "symbolic", relative(K_t, array(truth.K_t)))
             self.result.add("d(Sb)/dt", "symbolic", relative(Sb_dot, array(truth.Sb_dot)[:, 0]))
@@ -231,7 +244,7 @@ class _Check:
         known = self.rng.uniform(-1, 1, (3, self.s)) if self.square else np.zeros((3, self.s))
         dpar = self.rng.uniform(-1, 1, self.n_par)
         out = np.empty((3, self.r))
-        self.call("tangent", c.phi, c.h, c.par, c.t, v, c.hdot, a, c.hddot, *known, dpar, *out, self.work)
+        self.call(self.m.tangent, c.phi, c.h, c.par, c.t, v, c.hdot, a, c.hddot, *known, dpar, *out, self.work)
         exact = truth.tangent(known[0], known[1], known[2], dpar)
         numeric = tangent_by_differences(solve, c, (*known, dpar))
         terms = self.terms(truth, *known)
@@ -245,7 +258,7 @@ class _Check:
     def sweeps(self, c: Configuration, state_truth: SymbolicState, truth: tuple[Array, Array, Array]) -> None:
         """One lane of the compiled sweeps, rows of h and φ interleaved with others as in a program's state."""
         h_rows, phi_rows = np.arange(self.s) + self.r + 1, np.arange(self.r)
-        for name, function in (("sweep TD", self.m.sweep), ("sweep 3OT", self.m.sweep_3ot)):
+        for name, function in (("sweep TD", self.running.sweep), ("sweep 3OT", self.m.sweep_3ot)):
             state = np.zeros((3, self.r + 1 + self.s, 1))
             state[:, h_rows, 0] = c.h, c.hdot, c.hddot
             state[0, phi_rows, 0] = truth[0] + NEWTON_OFFSET * self.rng.uniform(-1, 1, self.r)
@@ -277,12 +290,24 @@ class _Check:
             )
             self.result.add(name, "symbolic", worst if failed == 0 else float("inf"))
 
+    def quality(self, c: Configuration) -> None:
+        """Conditioning and residual of one lane, as a run asks for them."""
+        away, Phi = self.off_assembly(c)
+        q = np.concatenate([away, c.h])[:, None]
+        quality, residual = np.empty(1), np.empty(1)
+        rows = (np.arange(self.s) + self.r, c.par, np.arange(self.r))
+        self.call(self.running.sweep_quality, np.array([c.t]), q, *rows, 0, 1, quality, residual, self.work)
+        self.result.add("residual", "symbolic", relative(residual, np.array([np.max(np.abs(Phi))])))
+        single = np.array([self.group.conditioning(away, c.h, c.par, c.t)])
+        self.result.add("conditioning", "independent", float(np.max(np.abs(quality - single))))
+
     def points(self, c: Configuration, solve: Callable[..., Any], v: Array, a: Array) -> None:
         if not self.points_of:
             return
         found = self.group.points(c.phi, c.h, c.par, v, c.hdot, a, c.hddot, c.t)
         values = balls(np.concatenate([c.phi, c.h, c.par, v, c.hdot, a, c.hddot, [c.t]]))
         differences = points_by_differences(self.independent, solve, c)
+        swept = self.swept_points(c, v, a)
         for name, function in self.points_of.items():
             self.result.add(
                 "points of interest",
@@ -290,6 +315,19 @@ class _Check:
                 relative(found[name], floats(function(*values)).reshape(3, -1)),
             )
             self.result.add("points of interest", "independent", relative(found[name], differences[name]))
+            self.result.add("sweep points", "independent", relative(swept[name], differences[name]))
+
+    def swept_points(self, c: Configuration, v: Array, a: Array) -> dict[str, Array]:
+        """The points of interest of one lane, their rows after those of φ and h."""
+        n, dimension, known = len(self.points_of), self.d.spec.dimension, self.r + self.s
+        state = np.zeros((3, known + n * dimension, 1))
+        state[:, :known, 0] = [np.concatenate(x) for x in ((c.phi, c.h), (v, c.hdot), (a, c.hddot))]
+        point_rows = known + np.arange(n * dimension).reshape(n, dimension)
+        h_rows, phi_rows, buffer = np.arange(self.r, known), np.arange(self.r), np.empty((n, 3, dimension))
+        q, qdot, qddot = state
+        inputs = (np.array([c.t]), q, qdot, qddot, h_rows, c.par)
+        self.call(self.running.sweep_points, *inputs, q, qdot, qddot, phi_rows, point_rows, 0, 1, buffer)
+        return {name: state[:, rows, 0] for name, rows in zip(self.points_of, point_rows, strict=True)}
 
 
 def verify_module(
@@ -297,16 +335,22 @@ def verify_module(
     group: GroupType,
     count: int,
     bound: float = BOUND,
+    running: GroupType | None = None,
     compile_done: Callable[[], None] = lambda: None,
     advance: Callable[[], None] = lambda: None,
 ) -> Verification:
-    """Return the errors of a compiled type over random configurations; `compile_done` is called after the first."""
+    """Return the errors of a type over random configurations; `compile_done` is called after the first.
+
+    `running` is the compiled type where `group` is the same module as plain Python: of it the functions are checked
+    that a motion calls (position, Newton, the sweeps), so that no others need be compiled for that.
+    """
     result = Verification(group.name, count, bound=bound)
-    check = _Check(derivation, group, result)
+    check = _Check(derivation, group, running or group, result)
     configurations = check.sampler.draw(count)
     begin = time.perf_counter()
     for number, configuration in enumerate(configurations):
-        check.all(configuration)
+        with np.errstate(all="ignore"):  # as in compiled code
+            check.all(configuration)
         if number == 0:
             compile_done()
             begin = time.perf_counter()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import json
 import sys
 from collections.abc import Callable, Sequence
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 from rich.table import Table
 
-from . import cli_mechanism
+from . import cli_dynamics, cli_mechanism
 from .errors import AssurgentError, InputError, nearest
 
 if TYPE_CHECKING:
@@ -39,27 +40,48 @@ def _report(line: str) -> None:
 
 
 def command_types(options: argparse.Namespace) -> int:
-    from .library import load, manifest, names
+    from .library import manifest, own_types
 
-    own = [n for n in names() if n not in {e.name for e in manifest()}]
+    own = own_types()
+    for line in own.damaged:
+        _report(line)
+    listed = [(t, False) for t in manifest()] + [(t, True) for t in own.types]
     if options.json:
-        print(
-            json.dumps(
-                [{"name": e.name, "aliases": e.aliases, "space": e.space, "title": e.title} for e in manifest()]
-                + [{"name": n, "aliases": [], "space": load(n).space, "title": "your own"} for n in own],
-                ensure_ascii=False,
-            )
-        )
+        rows = [
+            {"name": t.name, "aliases": t.aliases, "space": t.space, "title": t.title, "own": is_own}
+            for t, is_own in listed
+        ]
+        print(json.dumps(rows, ensure_ascii=False))
         return 0
     table = Table(title="group types")
     for column in ("type", "also", "space", "what it is"):
         table.add_column(column, overflow="fold")
-    for e in manifest():
-        table.add_row(_literal(e.name), ", ".join(e.aliases), e.space, _literal(e.title))
-    for n in own:
-        table.add_row(_literal(n), "", load(n).space, "your own")
+    for t, is_own in listed:
+        title = f"{t.title} (your own)" if t.title else "your own"
+        table.add_row(
+            _literal(t.name), _literal(", ".join(t.aliases)), t.space, _literal(title if is_own else t.title)
+        )
     out.print(table)
     return 0
+
+
+def _usable(chosen: Sequence[str]) -> tuple[list[str], bool]:
+    """Return the types asked for, or all that load, and whether all did; one line for each that does not."""
+    from .library import load, names, own_types
+
+    if chosen:
+        return list(chosen), True
+    damaged = own_types().damaged
+    for line in damaged:
+        _report(line)
+    found, whole = [], not damaged
+    for name in names():
+        try:
+            found.append(load(name, _report).name)
+        except AssurgentError as error:
+            _report(f"{name} is left out: {error}")
+            whole = False
+    return found, whole
 
 
 def command_generate(options: argparse.Namespace) -> int:
@@ -68,9 +90,11 @@ def command_generate(options: argparse.Namespace) -> int:
     path = Path(options.spec)
 
     def progress(stage: str, seconds: float, outcome: str) -> None:
-        err.print(f"[green]✓[/] {stage:<10s} {seconds:6.2f} s  {_literal(outcome)}", highlight=False)
+        mark = "[yellow]…[/]" if stage == "waiting" else "[green]✓[/]"
+        line = f"{mark} {stage:<10s} {seconds:6.2f} s  {_literal(outcome)}"
+        err.print(line, highlight=False, soft_wrap=True)
 
-    err.print(f"generating the group type of {_literal(str(path))}", highlight=False)
+    err.print(f"generating the group type of {_literal(str(path))}", highlight=False, soft_wrap=True)
     made = generate(path, progress=progress)
     if made.verification is None:
         out.print(
@@ -80,7 +104,7 @@ def command_generate(options: argparse.Namespace) -> int:
         )
     else:
         out.print(f"{_literal(made.stored.name)} is ready: {made.stored.source}", soft_wrap=True, highlight=False)
-    out.print(f'use it: assurgent.load("{_literal(made.stored.name)}")', highlight=False)
+    out.print(f'use it: assurgent.load("{_literal(made.stored.name)}")', highlight=False, soft_wrap=True)
     return 0
 
 
@@ -90,10 +114,10 @@ def command_verify(options: argparse.Namespace) -> int:
     from ..codegen.derive import derive
     from ..codegen.generate import find_specification
     from ..codegen.verify import verify_module
-    from .library import load, names
+    from .library import load
 
     results = []
-    chosen = options.types or names()
+    chosen, whole = _usable(options.types)
     specs = [find_specification(n, _report) for n in chosen]
     with Progress(console=err, transient=True, disable=options.json or not err.is_terminal) as bar:
         for spec in specs:
@@ -111,7 +135,7 @@ def command_verify(options: argparse.Namespace) -> int:
         print(json.dumps([_as_json(r) for r in results]))
     else:
         _verification_table(results)
-    return 0 if all(r.passed for r in results) else 1
+    return 0 if whole and all(r.passed for r in results) else 1
 
 
 def _as_json(result: Verification) -> dict[str, Any]:
@@ -176,24 +200,35 @@ def command_show(options: argparse.Namespace) -> int:
     if options.source:
         from .library import load
 
-        print(Path(str(load(spec.name).module.__file__)).read_text("utf-8"), end="")
+        print(Path(str(load(spec.name, _report).module.__file__)).read_text("utf-8"), end="")
         return 0
     derivation = derive(spec)
     note = "% " if options.latex else ""  # in LaTeX everything but the formulas is a comment
     print(f"{note}{summary(spec)}")
     for c in spec.constraints:
         print(f"{note}    {c.name}: {c.text}")
-    for title, formula in equations(derivation, latex=options.latex):
+    style = "latex" if options.latex else "text" if _has_greek() else "ascii"
+    for title, formula in equations(derivation, style):
         print(f"\n{note}{title}\n{formula}")
     print(f"\n{note}{positions(derivation)}")
     return 0
 
 
+def _has_greek() -> bool:
+    """Return whether the standard output can show a Φ."""
+    try:
+        "Φ".encode(sys.stdout.encoding or "ascii")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def command_bench(options: argparse.Namespace) -> int:
     from .bench import group_table
 
-    out.print(group_table(options.types or None, options.lanes))
-    return 0
+    chosen, whole = _usable(options.types)
+    out.print(group_table(chosen, options.lanes))
+    return 0 if whole else 1
 
 
 def _literal(text: str) -> str:
@@ -209,6 +244,7 @@ def _arguments() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=_Parser)
 
     cli_mechanism.add_commands(commands.add_parser)
+    cli_dynamics.add_commands(commands.add_parser)
     types = commands.add_parser("types", help="list the group types")
     types.add_argument("--json", action="store_true", help="as JSON")
     generate = commands.add_parser("generate", help="derive, emit, compile and verify one new group type")
@@ -262,6 +298,7 @@ def _version() -> str:
 
 COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     **cli_mechanism.COMMANDS,
+    **cli_dynamics.COMMANDS,
     "types": command_types,
     "generate": command_generate,
     "verify": command_verify,
@@ -272,6 +309,9 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; every error of the user's ends in one message and its exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # Φ becomes ? where the terminal cannot show it
     try:
         options = _arguments().parse_args(arguments)
         return COMMANDS[options.command](options)

@@ -75,7 +75,7 @@ def _times(text: str | None) -> Any:
     try:
         return np.array([float(part) for part in text.split(",") if part.strip()])
     except ValueError:
-        raise InputError(f"--at {text}: are numbers with commas between them, such as --at 0,0.5,1") from None
+        raise InputError(f"--at {text}: are numbers with commas between them: --at 0,0.5,1 or --at=-1,0") from None
 
 
 def load_model(options: argparse.Namespace) -> Model:

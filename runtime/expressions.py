@@ -105,7 +105,7 @@ class Equation:
 
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)|(?P<name>[A-Za-z][A-Za-z0-9_]*)|"
-    r"(?P<op>\*\*|[-+*/^()|\[\],.=])|(?P<comparison>[<>]=?)|(?P<bad>\S))",
+    r"(?P<op>\*\*|[-+*/^()|\[\],.=])|(?P<comparison>[<>]=?)|(?P<bad>_\w*|\S))",
     re.ASCII,
 )
 
@@ -128,7 +128,11 @@ def tokens(text: str, comparisons: bool = False) -> list[Token]:
         kind = match.lastgroup or "bad"
         column = match.start(kind) + 1
         if kind == "bad" or (kind == "comparison" and not comparisons):
-            raise FormulaError(f"'{match.group(kind)}' has no meaning in a formula", column)
+            word = match.group(kind)
+            if word.startswith("_"):
+                message = f"'_' has no meaning in a formula at the start of '{word}' - a name begins with a letter"
+                raise FormulaError(message, column)
+            raise FormulaError(f"'{word}' has no meaning in a formula", column)
         found.append(Token(kind, match.group(kind), column))
     found.append(Token("end", "", len(text) + 1))
     return found

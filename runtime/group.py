@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .errors import AssemblyError, InputError, nearest
+from .machine_code import forgive_damage
 from .status import MESSAGES, OK, SINGULAR
 
 Array = NDArray[np.float64]
@@ -37,6 +38,7 @@ class GroupType:
     """One group type; vectors may be given as arrays or by names, ``{"A": (0, 0), "theta": 0.3}``."""
 
     def __init__(self, module: ModuleType) -> None:
+        forgive_damage(module)
         self.module = module
         self.name: str = module.NAME
         self.space: str = module.SPACE
@@ -52,53 +54,91 @@ class GroupType:
         r, s, p = len(self.dependent), len(self.independent), len(self.constraints)
         return f"<GroupType {self.name}: {r} dependent, {s} independent, {p} constraints>"
 
-    # ---- vectors by name ----------------------------------------------------------------------------------------
+    # ---- what reaches compiled code: the right size, contiguous, finite ------------------------------------------
     def pack(self, names: tuple[str, ...], values: Values, what: str) -> Array:
-        """Return the vector of `names`; a missing or unknown name, or a wrong length, is an InputError."""
-        if not isinstance(values, Mapping):
-            array = np.ascontiguousarray(values, dtype=np.float64)
-            if array.shape[:1] != (len(names),):
-                raise InputError(
-                    f"{self.name}: {what} has the {len(names)} entries {', '.join(names)}; "
-                    f"{array.shape[:1] or 'a number'} given"
-                )
-            return array
-        flat: dict[str, Any] = {}
+        """Return `values` as an array [name] or [name, step]; a wrong name, size or value is an InputError."""
+        array = self._by_name(names, values, what) if isinstance(values, Mapping) else self._array(values, what)
+        if array.shape[:1] != (len(names),) or array.ndim > 2:
+            raise InputError(
+                f"{self.name}: {what} has {_count(len(names), 'entry', 'entries')}: {', '.join(names) or 'none'}; "
+                f"{_shape(array)} given"
+            )
+        finite = np.isfinite(array)
+        if not finite.all():
+            place = tuple(int(i) for i in np.argwhere(~finite)[0])
+            step = f" at step {place[1]}" if array.ndim == 2 else ""
+            raise InputError(f"{self.name}: {what}: {names[place[0]]} is {array[place]}{step} - give a finite number")
+        return array
+
+    def _array(self, values: ArrayLike, what: str) -> Array:
+        try:
+            return np.asarray(values, dtype=np.float64, order="C")
+        except (TypeError, ValueError) as error:
+            raise InputError(f"{self.name}: {what} is not an array of numbers: {error}") from error
+
+    def _by_name(self, names: tuple[str, ...], values: Mapping[str, Any], what: str) -> Array:
+        flat: dict[str, Array] = {}
         for key, value in values.items():
             symbols = self.module.COORDINATES.get(key, (key,))
             if not set(symbols) <= set(names):
                 known = [k for k, v in self.module.COORDINATES.items() if set(v) <= set(names)]
-                raise InputError(f"{self.name}: {what} has no '{key}'{nearest(key, known)} It has {', '.join(known)}.")
-            parts = [value] if len(symbols) == 1 else list(value) if np.ndim(value) else [value]
+                hint = nearest(str(key), known) or "."
+                raise InputError(f"{self.name}: {what} has no '{key}'{hint} It has {', '.join(known) or 'no entry'}.")
+            parts = [value] if len(symbols) == 1 else _parts(value)
             if len(parts) != len(symbols):
                 raise InputError(
-                    f"{self.name}: '{key}' has the {len(symbols)} components {', '.join(symbols)}; {len(parts)} given"
+                    f"{self.name}: {what}: '{key}' has the {len(symbols)} components {', '.join(symbols)}; "
+                    f"{len(parts)} given"
                 )
-            flat.update(zip(symbols, parts, strict=True))
+            flat.update({s: self._array(v, f"{what}: {s}") for s, v in zip(symbols, parts, strict=True)})
         missing = [n for n in names if n not in flat]
         if missing:
             raise InputError(f"{self.name}: {what} lacks {', '.join(missing)}")
-        return (
-            np.ascontiguousarray(np.broadcast_arrays(*(flat[n] for n in names)), dtype=np.float64)
-            if names
-            else np.zeros(0)
-        )
+        try:
+            return np.array(np.broadcast_arrays(*(flat[n] for n in names))) if names else np.zeros(0)
+        except ValueError as error:
+            sizes = ", ".join(f"{n} {_shape(flat[n])}" for n in names)
+            raise InputError(f"{self.name}: the entries of {what} differ in their number of steps: {sizes}") from error
 
-    def h(self, values: Values) -> Array:
-        return self.pack(self.independent, values, "h")
+    def _vector(self, names: tuple[str, ...], values: Values, what: str) -> Array:
+        array = self.pack(names, values, what)
+        if array.ndim != 1:
+            raise InputError(
+                f"{self.name}: {what} is one value for each of {', '.join(names)} here; {_shape(array)} given - "
+                "'motion' takes many time steps at once"
+            )
+        return array
+
+    def phi(self, values: ArrayLike, what: str = "phi") -> Array:
+        return self._vector(self.dependent, values, what)
+
+    def h(self, values: Values, what: str = "h") -> Array:
+        return self._vector(self.independent, values, what)
 
     def par(self, values: Values) -> Array:
-        return self.pack(self.parameters, values, "the parameters")
+        return self._vector(self.parameters, values, "par")
 
     def signs(self, branch: ArrayLike | None) -> Array:
         """Return the branch signs; +1 everywhere where none are given."""
-        signs = np.ones(len(self.branches)) if branch is None else np.atleast_1d(np.asarray(branch, dtype=np.float64))
+        if branch is None:
+            return np.ones(len(self.branches))
+        signs = np.atleast_1d(self._array(branch, "branch"))
         if signs.shape != (len(self.branches),) or not np.all(np.abs(signs) == 1.0):
+            right = f"is {_count(len(self.branches), 'sign', 'signs')}, +1 or -1: {', '.join(self.branches)}"
             raise InputError(
-                f"{self.name}: branch is {len(self.branches)} signs, +1 or -1, "
-                f"for {', '.join(self.branches) or 'no branch'}"
+                f"{self.name}: branch {right if self.branches else 'is not used: this type has no signs'}; "
+                f"{np.asarray(branch).tolist()} given"
             )
         return signs
+
+    def _time(self, t: float) -> float:
+        array = self._array(t, "t")
+        if array.ndim or not np.isfinite(array):
+            raise InputError(f"{self.name}: t is one finite number; {np.asarray(t).tolist()} given")
+        return float(array)
+
+    def _state(self, phi: ArrayLike, h: Values, par: Values, t: float) -> tuple[Array, Array, Array, float]:
+        return self.phi(phi), self.h(h), self.par(par), self._time(t)
 
     def _check(self, status: int) -> None:
         if status != OK:
@@ -108,7 +148,7 @@ class GroupType:
     def constraint(self, phi: ArrayLike, h: Values, par: Values, t: float = 0.0) -> Array:
         """Return Φ (p)."""
         out = np.empty(len(self.constraints))
-        self.module.constraint(_vector(phi), self.h(h), self.par(par), t, out)
+        self.module.constraint(*self._state(phi, h, par, t), out)
         return out
 
     def jacobians(self, phi: ArrayLike, h: Values, par: Values, t: float = 0.0) -> tuple[Array, Array]:
@@ -116,7 +156,7 @@ class GroupType:
         p, r, s = len(self.constraints), len(self.dependent), len(self.independent)
         Phi_phi, Phi_h = np.empty((p, r)), np.empty((p, s))
         time = (np.empty(p),) if self.module.RHEONOMIC else ()
-        self.module.jacobians(_vector(phi), self.h(h), self.par(par), t, Phi_phi, Phi_h, *time)
+        self.module.jacobians(*self._state(phi, h, par, t), Phi_phi, Phi_h, *time)
         return Phi_phi, Phi_h
 
     def position(
@@ -133,17 +173,18 @@ class GroupType:
             raise InputError(
                 f"{self.name} has no closed form: give start, the approximate values of {', '.join(self.dependent)}"
             )
-        phi = np.zeros(len(self.dependent)) if start is None else _vector(start).copy()
+        phi = np.zeros(len(self.dependent)) if start is None else self.phi(start, "start").copy()
+        known, signs = (self.h(h), self.par(par), self._time(t)), self.signs(branch)
         if start is None:
-            self._check(self.module.position(phi, self.h(h), self.par(par), t, self.signs(branch), self.work))
+            self._check(self.module.position(phi, *known, signs, self.work))
         else:
-            self._check(self.module.newton(phi, self.h(h), self.par(par), t, self.work))
+            self._check(self.module.newton(phi, *known, self.work))
         return phi
 
     def velocity(self, phi: ArrayLike, h: Values, par: Values, hdot: Values, t: float = 0.0) -> Array:
         """Return φ̇ (r), Eq. 22c."""
         out = np.empty(len(self.dependent))
-        self._check(self.module.velocity(_vector(phi), self.h(h), self.par(par), t, self.h(hdot), out, self.work))
+        self._check(self.module.velocity(*self._state(phi, h, par, t), self.h(hdot, "hdot"), out, self.work))
         return out
 
     def acceleration(
@@ -158,19 +199,8 @@ class GroupType:
     ) -> Array:
         """Return φ̈ (r) by the time derivative, Eq. 30b."""
         out = np.empty(len(self.dependent))
-        self._check(
-            self.module.acceleration(
-                _vector(phi),
-                self.h(h),
-                self.par(par),
-                t,
-                _vector(phidot),
-                self.h(hdot),
-                self.h(hddot),
-                out,
-                self.work,
-            )
-        )
+        rates = (self.phi(phidot, "phidot"), self.h(hdot, "hdot"), self.h(hddot, "hddot"))
+        self._check(self.module.acceleration(*self._state(phi, h, par, t), *rates, out, self.work))
         return out
 
     def acceleration_3ot(
@@ -179,12 +209,19 @@ class GroupType:
         """Return φ̈ (r) by the third-order tensor, Eq. 36, with K (r x s) and L (s x r x s)."""
         r, s = len(self.dependent), len(self.independent)
         out, K, L = np.empty(r), np.empty((r, s)), np.empty((s, r, s))
-        self._check(
-            self.module.acceleration_3ot(
-                _vector(phi), self.h(h), self.par(par), t, self.h(hdot), self.h(hddot), K, L, out, self.work
-            )
-        )
+        rates = (self.h(hdot, "hdot"), self.h(hddot, "hddot"))
+        self._check(self.module.acceleration_3ot(*self._state(phi, h, par, t), *rates, K, L, out, self.work))
         return out, K, L
+
+    def _motion_of(
+        self, phidot: ArrayLike, hdot: Values, phiddot: ArrayLike, hddot: Values
+    ) -> tuple[Array, Array, Array, Array]:
+        return (
+            self.phi(phidot, "phidot"),
+            self.h(hdot, "hdot"),
+            self.phi(phiddot, "phiddot"),
+            self.h(hddot, "hddot"),
+        )
 
     def jerk(
         self,
@@ -200,21 +237,8 @@ class GroupType:
     ) -> Array:
         """Return the third derivative of φ (r)."""
         out = np.empty(len(self.dependent))
-        self._check(
-            self.module.jerk(
-                _vector(phi),
-                self.h(h),
-                self.par(par),
-                t,
-                _vector(phidot),
-                self.h(hdot),
-                _vector(phiddot),
-                self.h(hddot),
-                self.h(hdddot),
-                out,
-                self.work,
-            )
-        )
+        rates = (*self._motion_of(phidot, hdot, phiddot, hddot), self.h(hdddot, "hdddot"))
+        self._check(self.module.jerk(*self._state(phi, h, par, t), *rates, out, self.work))
         return out
 
     def sensitivities(
@@ -232,16 +256,7 @@ class GroupType:
         r, s, n = len(self.dependent), len(self.independent), len(self.parameters)
         found = np.empty((3, r, n))
         zero, column = np.zeros(s), np.empty((3, r))
-        known = (
-            _vector(phi),
-            self.h(h),
-            self.par(par),
-            t,
-            _vector(phidot),
-            self.h(hdot),
-            _vector(phiddot),
-            self.h(hddot),
-        )
+        known = (*self._state(phi, h, par, t), *self._motion_of(phidot, hdot, phiddot, hddot))
         for j, direction in enumerate(np.eye(n)):
             self._check(
                 self.module.tangent(*known, zero, zero, zero, direction, column[0], column[1], column[2], self.work)
@@ -251,7 +266,7 @@ class GroupType:
 
     def conditioning(self, phi: ArrayLike, h: Values, par: Values, t: float = 0.0) -> float:
         """Return the distance of Φ_φ from singularity, 0 to 1."""
-        return float(self.module.conditioning(_vector(phi), self.h(h), self.par(par), t, self.work))
+        return float(self.module.conditioning(*self._state(phi, h, par, t), self.work))
 
     def motion(
         self,
@@ -266,22 +281,27 @@ class GroupType:
         method: str = "td",
     ) -> Motion:
         """Return φ, φ̇, φ̈ over time in one compiled sweep (`td` or `3ot`); h, hdot, hddot are [coordinate, step]."""
-        t = np.ascontiguousarray(time, dtype=np.float64)
+        sweeps = {"td": self.module.sweep, "3ot": self.module.sweep_3ot}
+        if method not in sweeps:
+            raise InputError(f"{self.name}: method '{method}'{nearest(method, sweeps)} - it is 'td' or '3ot'")
+        t = self._array(time, "time")
+        if t.ndim != 1 or not t.size or not np.isfinite(t).all():
+            found = _shape(t) if t.ndim != 1 or not t.size else t[~np.isfinite(t)][0]
+            raise InputError(f"{self.name}: time is a list of finite numbers, one for each step; {found} given")
+        if start is not None and self.module.CLOSED_FORM:
+            raise InputError(f"{self.name} has a closed form: its motion takes branch, the signs, and no start")
         n, r, s = len(t), len(self.dependent), len(self.independent)
-        known = [
-            np.ascontiguousarray(np.broadcast_to(v if v.ndim == 2 else v[:, None], (s, n)))
-            for v in map(self.h, (h, hdot, hddot))
-        ]
+        known = [self._steps(v, n, what) for v, what in ((h, "h"), (hdot, "hdot"), (hddot, "hddot"))]
+        parameters, signs = self.par(par), self.signs(branch)
         out = np.full((3, r, n), np.nan)
         if not self.module.CLOSED_FORM:
-            out[0, :, 0] = self.position(known[0][:, 0], par, start=start, t=float(t[0]))
-        sweep = {"td": self.module.sweep, "3ot": self.module.sweep_3ot}[method]
-        failed, iterations = sweep(
+            out[0, :, 0] = self.position(known[0][:, 0], parameters, start=start, t=float(t[0]))
+        failed, iterations = sweeps[method](
             t,
             *known,
             np.arange(s),
-            self.par(par),
-            self.signs(branch),
+            parameters,
+            signs,
             out[0],
             out[1],
             out[2],
@@ -302,6 +322,17 @@ class GroupType:
             raise AssemblyError(f"group {self.name}: t = {t[first]:g} s (step {first}): {MESSAGES[SINGULAR]}")
         return Motion(t, out[0], out[1], out[2], int(iterations))
 
+    def _steps(self, values: Values, n: int, what: str) -> Array:
+        """Return values of h as [coordinate, step]; one value stands for all steps."""
+        array = self.pack(self.independent, values, what)
+        array = array if array.ndim == 2 else array[:, None]
+        if array.shape[1] not in (1, n):
+            raise InputError(
+                f"{self.name}: {what} has {_count(array.shape[1], 'step', 'steps')}, time has {n} - "
+                "give one value for each step, or one for all"
+            )
+        return np.array(np.broadcast_to(array, (len(array), n)))
+
     def points(
         self,
         phi: ArrayLike,
@@ -316,10 +347,24 @@ class GroupType:
         """Return position, velocity and acceleration (3 x dimension) of each point of interest."""
         out = np.empty((len(self.points_of_interest), 3, 2 if self.space == "planar" else 3))
         if self.points_of_interest:
-            rates = (_vector(phidot), self.h(hdot), _vector(phiddot), self.h(hddot))
-            self.module.points(_vector(phi), self.h(h), self.par(par), t, *rates, out)
+            state = self._state(phi, h, par, t)
+            self.module.points(*state, *self._motion_of(phidot, hdot, phiddot, hddot), out)
         return dict(zip(self.points_of_interest, out, strict=True))
 
 
-def _vector(values: ArrayLike) -> Array:
-    return np.ascontiguousarray(values, dtype=np.float64)
+def _parts(value: Any) -> list[Any]:
+    try:
+        return list(value)
+    except TypeError:  # a number, also one in an array of no dimension
+        return [value]
+
+
+def _count(n: int, one: str, many: str) -> str:
+    return f"{n} {one if n == 1 else many}"
+
+
+def _shape(array: Array) -> str:
+    """Return the size of an array in words: a number, 3 numbers, or 2 x 3 numbers."""
+    if array.ndim == 0:
+        return "a number"
+    return f"{' x '.join(map(str, array.shape))} number{'s' if array.size != 1 else ''}"

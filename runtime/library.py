@@ -6,6 +6,8 @@ import hashlib
 import importlib
 import importlib.metadata
 import json
+import tomllib
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -17,6 +19,8 @@ from .group import GroupType
 from .store import SPECIFICATION, Store, StoredType, module_name
 
 Report = Callable[[str], None]
+REPAIR = "generate it again: assurgent generate SPEC"
+WAITING = "another process is writing this type; waiting for it"
 
 
 @dataclass(frozen=True)
@@ -75,21 +79,53 @@ def find_entry(name: str) -> Entry | None:
     return None
 
 
+@dataclass(frozen=True)
+class OwnType:
+    """A type of the user's own, as its specification describes it."""
+
+    name: str
+    aliases: tuple[str, ...]
+    title: str
+    space: str
+    module: str
+
+
+@dataclass(frozen=True)
+class OwnTypes:
+    """The user's types, and one line for each that is damaged beyond repair."""
+
+    types: tuple[OwnType, ...]
+    damaged: tuple[str, ...]
+
+
+def own_types(store: Store | None = None) -> OwnTypes:
+    """Return the user's types, read from their signed specifications; nothing is imported or generated."""
+    store = store or Store()
+    found, damaged = [], []
+    for module in store.modules():
+        trusted = store.specification(module)
+        if trusted is None:
+            damaged.append(f"your type '{module}' is damaged and left out: {store.damage(module)} - {REPAIR}")
+        elif find_entry(trusted[0]) is None:  # one that takes the place of an altered shipped type is listed there
+            data = tomllib.loads(trusted[1])
+            aliases, title = tuple(data.get("aliases", ())), data.get("title", "")
+            found.append(OwnType(trusted[0], aliases, title, data["space"], module))
+    return OwnTypes(tuple(found), tuple(damaged))
+
+
 def names() -> tuple[str, ...]:
     """Return the names of all types: the shipped ones, then the user's own."""
-    store = Store()
-    own = [name for m in store.modules() if (name := store.name_of(m)) is not None]
-    return tuple([e.name for e in manifest()] + [n for n in own if find_entry(n) is None])
+    return (*(e.name for e in manifest()), *(t.name for t in own_types().types))
 
 
-def _silent(_: str) -> None:
-    return None
+def _warn(line: str) -> None:
+    warnings.warn(line, RuntimeWarning, stacklevel=3)
 
 
-def load(name: str, report: Report = _silent) -> GroupType:
-    """Return the compiled type of that name; a file that was altered is refused and generated again.
+def load(name: str, report: Report = _warn) -> GroupType:
+    """Return the compiled type of that name or alias; a file that was altered is refused and generated again.
 
-    `report` receives a line where that happens, because it takes seconds.
+    `report` receives a line where that happens, because it takes seconds; without it, it is a RuntimeWarning.
     """
     entry = find_entry(name)
     if entry is not None:
@@ -98,18 +134,21 @@ def load(name: str, report: Report = _silent) -> GroupType:
     module = module_name(name)
     found = store.current(module)
     if module not in store.modules() or (found is not None and found.name != name):
+        own = own_types(store).types
+        for other in own:
+            if name in other.aliases:
+                return load(other.name, report)
+        known = (*names(), *(a for t in own for a in t.aliases))
         raise InputError(
-            f"there is no group type '{name}'{nearest(name, names())} - "
+            f"there is no group type '{name}'{nearest(name, known)} - "
             "'assurgent types' lists them, 'assurgent generate SPEC' makes one"
         )
     if found is None:
-        trusted = store.specification(module)
-        if trusted is None or trusted[0] != name:
-            raise GenerationError(
-                f"the type '{name}' in {store.root / module} was altered or was not written by this program "
-                "for this user, and its specification cannot be trusted either - "
-                "generate it again: assurgent generate SPEC"
-            )
+        trusted = store.specification(module, lambda: report(f"{name}: {WAITING}"))
+        if trusted is None:
+            raise GenerationError(f"the type '{name}' cannot be trusted: {store.damage(module)} - {REPAIR}")
+        if trusted[0] != name:
+            raise InputError(f"there is no group type '{name}' - did you mean '{trusted[0]}'?")
         report(f"{name}: {store.root / module} was altered, so it is refused; generating the type again")
         found = regenerate(trusted[1], SPECIFICATION, store)
     elif found.key != key_of(text := found.specification.read_text("utf-8")):

@@ -23,7 +23,7 @@ import shutil
 import stat
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -153,13 +153,16 @@ class Store:
         folders = [p for p in self.root.iterdir() if _MODULE.fullmatch(p.name)]
         return sorted(p.name for p in folders if (p / CURRENT).is_file())
 
+    def _key(self, module: str) -> str:
+        """Return the key in use, or an empty text where it cannot be read."""
+        try:
+            return (self.root / module / CURRENT).read_text("ascii").strip()
+        except (OSError, UnicodeDecodeError):
+            return ""
+
     def current(self, module: str) -> StoredType | None:
         """Return the type in use under a module name, or None where there is none or it is refused."""
-        try:
-            key = (self.root / module / CURRENT).read_text("ascii").strip()
-        except (OSError, UnicodeDecodeError):
-            return None
-        return self.find(module, key)
+        return self.find(module, self._key(module))
 
     def find(self, module: str, key: str) -> StoredType | None:
         """Return the type with that key if every file is what its signed record says, else None."""
@@ -185,27 +188,22 @@ class Store:
         self._is_private()
         return StoredType(record["name"], module, key, folder) if good else None
 
-    def name_of(self, module: str) -> str | None:
-        """Return the name of the type in use, whatever its module is, or None where its record is not ours."""
-        try:
-            key = (self.root / module / CURRENT).read_text("ascii").strip()
-        except (OSError, UnicodeDecodeError):
-            return None
-        found = self._find(module, key, ())
-        return None if found is None else found.name
+    def specification(self, module: str, waiting: Callable[[], None] = lambda: None) -> tuple[str, str] | None:
+        """Return name and specification of the type in use if these can be trusted, whatever its module is."""
+        found = self._find(module, self._key(module), (SPECIFICATION,))
+        if found is None:  # with the lock, a type that another process is just writing is seen whole
+            with self.lock(module, waiting):
+                found = self._find(module, self._key(module), (SPECIFICATION,))
+        return None if found is None else (found.name, found.specification.read_text("utf-8"))
 
-    def specification(self, module: str) -> tuple[str, str] | None:
-        """Return name and specification of the type in use if these can be trusted, whatever its module is.
-
-        Waits for the lock, so that a type that another process is just writing is seen whole.
-        """
-        with self.lock(module):
-            try:
-                key = (self.root / module / CURRENT).read_text("ascii").strip()
-            except (OSError, UnicodeDecodeError):
-                return None
-            found = self._find(module, key, (SPECIFICATION,))
-            return None if found is None else (found.name, found.specification.read_text("utf-8"))
+    def damage(self, module: str) -> str:
+        """Return which file keeps the type in use from being trusted."""
+        folder, key = self.root / module, self._key(module)
+        if not _KEY.fullmatch(key) or not (folder / key).is_dir():
+            return f"{folder / CURRENT} names no stored type"
+        if self._find(module, key, ()) is None:
+            return f"{folder / key / RECORD} was altered or was not written by this program for this user"
+        return f"{folder / key / SPECIFICATION} was altered"
 
     def _is_private(self) -> None:
         """Refuse a folder into which others can write: compiled code lies there too."""
@@ -220,8 +218,8 @@ class Store:
 
     # ---- writing -------------------------------------------------------------------------------------------
     @contextlib.contextmanager
-    def lock(self, module: str) -> Iterator[None]:
-        """Hold the lock of one type; another process waits here until the type is ready."""
+    def lock(self, module: str, waiting: Callable[[], None] = lambda: None) -> Iterator[None]:
+        """Hold the lock of one type; where another process holds it, call `waiting` once and wait."""
         try:
             self.root.mkdir(parents=True, exist_ok=True, mode=0o700)
         except OSError as error:
@@ -229,9 +227,21 @@ class Store:
                 f"{self.root}: cannot be made: {error.strerror} - set ASSURGENT_CACHE to a folder that you can write"
             ) from error
         self._is_private()
-        with filelock.FileLock(self.root / f".{module}.lock"):
+        lock = filelock.FileLock(self.root / f".{module}.lock")
+        try:
+            lock.acquire(blocking=False)
+        except filelock.Timeout:
+            waiting()
+            lock.acquire()
+        except OSError as error:
+            raise GenerationError(
+                f"{self.root}: cannot be written: {error.strerror} - set ASSURGENT_CACHE to a folder that you can write"
+            ) from error
+        try:
             self._sweep(module)
             yield
+        finally:
+            lock.release()
 
     def _sweep(self, module: str) -> None:
         """Remove what killed processes left behind; only the holder of the lock writes here."""

@@ -14,14 +14,14 @@ from ..mechanism.reader import check_times
 from ..mechanism.structure import Structure
 from .bodies import body_motions
 from .continuity import follow, quality
-from .measure import measure
+from .measure import BodyMotion, measure
 from .plan import Array
 from .planning import plan_groups, studied
-from .program import GroupStep, Program, build
+from .program import GroupStep, NumericStep, Program, build
 from .results import Results
 from .run import Failure, Solution, driver_values
 
-METHODS = ("td", "3ot")
+METHODS = ("td", "3ot", "global", "global-sparse")
 
 
 def _silent(_: str) -> None:
@@ -65,10 +65,46 @@ def run(
     structure, program = prepare(model, progress)
     first = asked[0] > start  # the assembly is chosen at the start and followed from there
     grid = np.concatenate([[start], asked]) if first else asked
+    if method.startswith("global") and not has_system(program):
+        return _absolute(model, structure, asked, grid, method)
     solution = follow(program, grid, method)
     steps = solution.asked[1:] if first else solution.asked
     results = report(solution, steps[steps < solution.solved], method, structure)
     return Outcome(model, structure, results, solution.failure)
+
+
+def has_system(program: Program) -> bool:
+    """Return whether all groups have equations that one system can hold; cams, with any profile, do not."""
+    return not any(isinstance(step, NumericStep) for step in program.steps)
+
+
+def _absolute(model: Model, structure: Structure, asked: Array, grid: Array, method: str) -> Outcome:
+    """Return the motion of a mechanism with groups that have no equations of their own, in absolute coordinates."""
+    from ..mechanism.assembly import follow as follow_absolute
+
+    motions = follow_absolute(model, grid)
+    if len(grid) > len(asked):
+        motions = {name: _later(m) for name, m in motions.items()}
+    found = measure(model, motions, asked, driver_values(model, asked))
+    notes: dict[str, object] = {
+        "linear_solver": "absolute coordinates of all bodies, least squares: a group has no equations of its own",
+        "mobility": structure.mobility,
+        "max_residual": 0.0,
+        "iterations": 0,
+    }
+    return Outcome(model, structure, Results(model.name, method, model.space, asked, *found, notes), None)
+
+
+def _later(motion: BodyMotion) -> BodyMotion:
+    """Return a motion without its first step."""
+    angle, rotation, omega, alpha = motion.angle, motion.rotation, motion.omega, motion.alpha
+    return BodyMotion(
+        motion.origin[:, :, 1:],
+        None if angle is None else angle[:, 1:],
+        None if rotation is None else rotation[1:],
+        None if omega is None else omega[:, 1:],
+        None if alpha is None else alpha[:, 1:],
+    )
 
 
 def report(solution: Solution, steps: NDArray[np.int64], method: str, structure: Structure) -> Results:
@@ -119,4 +155,5 @@ def diagnostics(solution: Solution, structure: Structure) -> dict[str, object]:
         "inner_steps": len(solution.time),
         "mobility": structure.mobility,
         "groups": groups,
+        **solution.notes,
     }

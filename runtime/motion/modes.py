@@ -8,7 +8,7 @@ from ..errors import AssurgentError
 from ..mechanism.model import Model
 from ..mechanism.structure import Structure
 from ..status import OK
-from .plan import Array
+from .plan import Array, NumericPlan
 from .run import Mode
 from .solvers import Solver
 
@@ -37,13 +37,20 @@ def newton_modes(solver: Solver, h: Array, t: float, scale: Array, every: bool) 
 
 
 def listed_modes(model: Model, structure: Structure) -> dict[str, str]:
-    """Return for each group the numbers of its assembly modes at the start, the one in use marked with *."""
+    """Return for each group the numbers of its assembly modes at the start, the one in use marked with *.
+
+    Empty where a group's type is yet to be made (a run makes it) or the mechanism cannot be assembled.
+    """
     from .planning import plan_groups
     from .program import build
     from .run import solve
+    from .solvers import available
 
     try:
-        program = build(model, plan_groups(model, structure), lambda _: None)
+        plans = plan_groups(model, structure)
+        if not all(isinstance(p, NumericPlan) or available(p) for p in plans):
+            return {}
+        program = build(model, plans, lambda _: None)
         solution = solve(program, np.array([model.simulation.start]), modes=True)
     except AssurgentError:
         return {}

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import cmath
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from ..mechanism.model import Body, Driver, Joint, Model
 from .plan import Along, Angle, AngleOf, Array, Axes, Between, GroupPlan, Placement, PointOf, ValueOf, VectorOf
-from .planar_layout import Class, Cluster, Layout, Term, Vector, add, constant, local, negative
+from .planar_layout import Class, Cluster, Layout, Term, Vector, add, collected, constant, local, negative
 from .specification import Sheet
 
 
@@ -52,12 +53,16 @@ class _Writer:
         self, model: Model, bodies: Sequence[str], joints: Sequence[Joint], drivers: Sequence[Driver]
     ) -> None:
         self.model = model
-        self.bodies, self.joints, self.drivers = tuple(bodies), tuple(joints), tuple(drivers)
-        self.layout = Layout(model, bodies, joints, drivers)
+        self.bodies, self.drivers = tuple(bodies), tuple(drivers)
+        inward = {j.name for j in joints if j.kind == "P" and j.second not in self.bodies}
+        self.joints = tuple(_from_the_other_side(j) if j.name in inward else j for j in joints)
+        self.sign = {d.name: -1 if d.joint in inward else 1 for d in drivers}  # of the drivers' values
+        self.layout = Layout(model, bodies, self.joints, drivers)
         self.sheet = Sheet("planar")
         self.driver = {self.layout.symbol[d.name]: d for d in drivers}
         self.at: dict[str, str] = {}  # pin -> text of its place
         self.direction: dict[int, tuple[str, complex]] = {}  # class -> text of its direction U, and U in its frame
+        self.along: set[int] = set()  # classes whose direction is that of their first slide
         self.unit: dict[int, str | None] = {}  # class -> name of a coordinate that is that direction, if one is
 
     def body(self, name: str) -> Body:
@@ -93,17 +98,16 @@ class _Writer:
         if len(self.bodies) != 1 or len(self.joints) != 1 or len(self.drivers) != 1:
             return None
         (name,), (j,), (d,) = self.bodies, self.joints, self.drivers
-        if j.kind != "P" or d.kind != "displacement" or j.second != name:
+        if j.kind != "P" or d.kind != "displacement":
             return None
         s = self.sheet
         A = s.known("A", "A", "point", PointOf(j.first, j.a))
-        stroke = s.known("s", "h", "driven length", ValueOf(d.name))
+        stroke = s.known("s", "h", "driven length", ValueOf(d.name, self.sign[d.name]))
         u = s.known("u", "u", "unit vector", VectorOf(j.first, j.axis_a))
         e = s.parameter("e", "offset", 0.0)
         s.unknown("C", "point", self.body(name).outside(j.b))
         s.require("slider", f"C = {A} + {stroke}*{u} + {e}*perp({u})")
-        along = local(j.axis_a) * cmath.exp(-1j * j.angle)
-        return {name: Along("C", u, j.b, _pair(along))}
+        return {name: Along("C", u, j.b, j.axis_b)}
 
     # ---- any other group ------------------------------------------------------------------------------------------
     def group(self, excess: int) -> dict[str, Placement]:
@@ -137,8 +141,8 @@ class _Writer:
 
     def _sketch(self, key: str) -> Array:
         pin = self.layout.pins[key]
-        if key in self.model.points:
-            return self.model.points[key]
+        if pin.point in self.model.points:
+            return self.model.points[pin.point]
         (name, seat), *_ = pin.seats.items()
         return self.body(name).outside(_pair(seat))
 
@@ -147,6 +151,7 @@ class _Writer:
         heading = axis * cmath.exp(1j * self.body(c.root).angle)
         name = self.sheet.unknown(f"w{c.index + 1}", "unit vector", _pair(heading))
         self.direction[c.index], self.unit[c.index] = (name, axis), name
+        self.along.add(c.index)
 
     def _angle(self, c: Class) -> None:
         theta = self.sheet.unknown(f"theta{c.index + 1}", "angle", self.body(c.root).angle)
@@ -160,6 +165,7 @@ class _Writer:
             axis = c.axis if c.axis is not None else 1 + 0j
             name = self.sheet.known(("base", c.index), "u", "unit vector", VectorOf(c.external, _pair(axis)))
             self.direction[c.index], self.unit[c.index] = (name, axis), name
+            self.along.add(c.index)
         return self.direction[c.index]
 
     def _length(self, c: Class) -> None:
@@ -176,21 +182,26 @@ class _Writer:
             self.direction[c.index] = (f"{Q} - {P}", fixed)
             return
         axis = c.axis if c.axis is not None else 1 + 0j
-        x, y = self._components(way, axis)
+        x, y = self._components(c, way, axis)
         s.require("length", f"|{Q} - {P}|^2 = ({x})^2 + ({y})^2")
         name = s.define("U", f"(({x})*({Q} - {P}) - ({y})*perp({Q} - {P}))/(({x})^2 + ({y})^2)")
         self.direction[c.index] = (name, axis)
+        self.along.add(c.index)
 
-    def _components(self, way: Vector, axis: complex) -> tuple[str, str]:
+    def _leads(self, c: Class, t: Term) -> bool:
+        """Return whether a driven slide goes forward along the axis that the direction of the class refers to."""
+        return t.slide is not None and not t.back and not t.turns and self.driver[t.slide].joint == c.slide
+
+    def _components(self, c: Class, way: Vector, axis: complex) -> tuple[str, str]:
         """Return the two components, along an axis and across it, of a vector that drivers change."""
         xs: list[str] = []
         ys: list[str] = []
-        for t in way:
+        for t in collected(way):
             z = t.coefficient / axis
             turn = _turn(t, self._value)
             factor = f"{self._value(t.slide)}*" if t.slide else ""
-            if t.slide and not turn and z == 1:
-                xs.append(self._value(t.slide))
+            if self._leads(c, t):
+                xs.append(self._value(t.slide or ""))
                 continue
             p, q = self.sheet.parameter("p", "offset", z.real), self.sheet.parameter("q", "offset", z.imag)
             if not turn:
@@ -204,7 +215,7 @@ class _Writer:
     def _value(self, h: str) -> str:
         d = self.driver[h]
         kind = "driven angle" if d.kind in ("angle", "turn") else "driven length"
-        return self.sheet.known(h, "h", kind, ValueOf(d.name))
+        return self.sheet.known(h, "h", kind, ValueOf(d.name, self.sign[d.name]))
 
     # ---- places ---------------------------------------------------------------------------------------------------
     def _pin(self, key: str) -> str:
@@ -232,15 +243,13 @@ class _Writer:
     def _way(self, c: Class, way: Vector) -> str:
         """Return ' + ...' for a vector in the frame of a class."""
         text = ""
-        for t in way:
-            if t.coefficient == 0 and (t.turns or t.slide):
-                continue  # the same driven part on both ends; a constant stays whatever its value: one type, one text
+        for t in collected(way):
             base, unit = self._base(c)
             z = t.coefficient / unit
             turn = _turn(t, self._value)
             U = f"rot({base}, {turn})" if turn else base
             factor = f"{self._value(t.slide)}*" if t.slide else ""
-            if t.slide and z == 1:
+            if self._leads(c, t) and c.index in self.along:
                 text += f" + {factor}{_factor(U)}"
                 continue
             kind = "number" if self.choice.directions[c.index].kind == "pair" else "offset"
@@ -249,31 +258,35 @@ class _Writer:
             text += f" + {factor}({sum_})" if factor else f" + {sum_}"
         return text
 
-    def _point(self, body: str, point: Array, name: str | None) -> str:
-        """Return a point of any body as text; `name` is its name in the mechanism, to find a pin there."""
+    def _point(self, body: str, point: Array, name: str | None, role: str) -> str:
+        """Return a point of any body as text; `name` is its name in the mechanism, to find a pin there.
+
+        `role` says what the point is for: each has a known coordinate of its own, wherever it lies.
+        """
         if body not in self.layout.inside:
-            return self.sheet.known(("point", body, name or point.tobytes()), "A", "point", PointOf(body, point))
-        if name in self.layout.pins and body in self.layout.pins[name].seats:
-            return self._pin(name)
-        return self._place(self.layout.cluster_of[body], self.layout.place(body, local(point)))
+            return self.sheet.known(("point", role), "A", "point", PointOf(body, point))
+        key = self.layout.pin_at(name, body)
+        if key is not None:
+            return self._pin(key)
+        return self._place(self.layout.cluster_of[body], self.layout.place(body, local(point), "point"))
 
     def _axis(self, j: Joint) -> tuple[str, Class | None, complex]:
         """Return the direction of a joint's line as a unit vector, with its class and its direction in that frame."""
         if j.first not in self.layout.inside:
             tied = self.layout.class_of.get(j.second)
-            if tied is not None and tied.external == j.first and tied.axis == local(j.axis_a):
+            if tied is not None and tied.external == j.first and tied.slide == j.name:
                 return self._base(tied)[0], tied, local(j.axis_a)
             u = self.sheet.known(("axis", j.name), "u", "unit vector", VectorOf(j.first, j.axis_a))
             return u, tied if tied is not None and tied.external == j.first else None, local(j.axis_a)
         c, orientation = self.layout.class_of[j.first], self.layout.orientations[j.first]
         direction = orientation.unit * local(j.axis_a)
         if c.external is not None and not orientation.turns:
-            if c.axis == direction:
+            if c.slide == j.name:
                 return self._base(c)[0], c, direction
             u = self.sheet.known(("axis", j.name), "u", "unit vector", VectorOf(c.external, _pair(direction)))
             return u, c, direction
         base, unit = self._base(c)
-        if direction == unit and not orientation.turns:
+        if c.slide == j.name and c.index in self.along:
             return base, c, direction
         z = direction / unit
         turn = _turn(Term(1, orientation.turns), self._value)
@@ -290,7 +303,8 @@ class _Writer:
                 self._line(j)
                 if j.name in self.layout.shift:
                     u = self._axis(j)[0]
-                    way = f"{self._point(j.second, j.b, j.at)} - ({self._through(j)})"
+                    at = self._point(j.second, j.b, j.at, f"{j.name} at")
+                    way = f"{at} - ({self._through(j)})"
                     s = self._value(self.layout.symbol[self.layout.shift[j.name].name])
                     self.sheet.require("stroke", f"dot({u}, {way}) = {s}")
             case "gear":
@@ -300,7 +314,7 @@ class _Writer:
 
     def _through(self, j: Joint) -> str:
         if j.first in self.layout.inside:
-            return self._place(self.layout.cluster_of[j.first], self.layout.place(j.first, local(j.a)))
+            return self._place(self.layout.cluster_of[j.first], self.layout.place(j.first, local(j.a), "foot"))
         return self.sheet.known(("through", j.name), "A", "point", PointOf(j.first, j.a))
 
     def _line(self, j: Joint) -> None:
@@ -312,7 +326,7 @@ class _Writer:
         if j.first in layout.inside:
             cluster = layout.cluster_of[j.first]
             anchor = self.choice.anchors[cluster.index]
-            way = add(layout.place(j.first, local(j.a)), negative(layout.pins[anchor].places[cluster.index]))
+            way = add(layout.place(j.first, local(j.a), "foot"), negative(layout.pins[anchor].places[cluster.index]))
             fixed = None if turned else constant(way)
             if fixed is None:
                 B = self._through(j)
@@ -325,27 +339,28 @@ class _Writer:
         if layout.class_of.get(j.second) is c and c is not None and not turned:
             cluster = layout.cluster_of[j.second]
             anchor = self.choice.anchors[cluster.index]
-            way = add(layout.place(j.second, local(j.b)), negative(layout.pins[anchor].places[cluster.index]))
+            way = add(layout.place(j.second, local(j.b), "at"), negative(layout.pins[anchor].places[cluster.index]))
             fixed = constant(way)
             if fixed is not None:
                 C = self._pin(anchor)
                 e -= (direction.conjugate() * fixed).imag
         if C is None:
-            C = self._point(j.second, j.b, j.at)
+            C = self._point(j.second, j.b, j.at, f"{j.name} at")
         C, B = (f"({x})" if " " in x else x for x in (C, B))
         s.require("line", f"cross({u}, {C} - {B}) = {s.parameter('e', 'offset', e)}")
 
-    def _theta(self, body: str) -> tuple[str, float]:
-        """Return the continuous angle of a body as text, and what must be added to it."""
+    def _theta(self, body: str, role: str) -> tuple[str, float]:
+        """Return the continuous angle of a body as text, and what must be added to it.
+
+        Each role has a known angle of its own, be it the frame's: which outside bodies play it is no part of a type.
+        """
         if body not in self.layout.inside:
-            if body == "frame":
-                return "0", 0.0
-            return self.sheet.known(("angle", body), "a", "angle", AngleOf(body)), 0.0
+            return self.sheet.known(("angle", role), "a", "angle", AngleOf(body)), 0.0
         c, orientation = self.layout.class_of[body], self.layout.orientations[body]
         offset = cmath.phase(orientation.unit)
         turn = _turn(Term(1, orientation.turns), self._value)
         if c.external is not None:
-            text, more = self._theta(c.external)
+            text, more = self._theta(c.external, role)
             return (f"({text} + {turn})" if turn else text), offset + more
         text = f"theta{c.index + 1}"
         return (f"({text} + {turn})" if turn else text), offset
@@ -356,7 +371,8 @@ class _Writer:
 
     def _gear(self, j: Joint) -> None:
         assert j.carrier is not None
-        (a, ao), (b, bo), (c, co) = (self._theta(x) for x in (j.first, j.second, j.carrier))
+        roles = {"first": j.first, "second": j.second, "carrier": j.carrier}
+        (a, ao), (b, bo), (c, co) = (self._theta(x, f"{j.name} {role}") for role, x in roles.items())
         angle = {x: self.body(x).angle for x in (j.first, j.second, j.carrier)}
         k = j.ratio
         turn = angle[j.second] - angle[j.carrier] - k * (angle[j.first] - angle[j.carrier])
@@ -366,9 +382,9 @@ class _Writer:
 
     def _rack(self, j: Joint) -> None:
         layout, s = self.layout, self.sheet
-        (p, po), (r, ro) = self._theta(j.first), self._theta(j.second)
-        centre = self._point(j.first, j.a, None)
-        base = self._point(j.second, j.b, None)
+        (p, po), (r, ro) = self._theta(j.first, f"{j.name} pinion"), self._theta(j.second, f"{j.name} rack")
+        centre = self._point(j.first, j.a, None, f"{j.name} centre")
+        base = self._point(j.second, j.b, None, f"{j.name} base")
         pinion, rack = self.body(j.first), self.body(j.second)
         axis = local(j.axis_b)
         if j.second in layout.inside:
@@ -391,7 +407,8 @@ class _Writer:
     def _distance(self, d: Driver) -> None:
         assert d.ends is not None
         names = d.points or (None, None)
-        P, Q = (self._point(b, e, n) for b, e, n in zip(d.bodies, d.ends, names, strict=True))
+        ends = zip(d.bodies, d.ends, names, ("first", "second"), strict=True)
+        P, Q = (self._point(b, e, n, f"{d.name} {role}") for b, e, n, role in ends)
         P, Q = (f"({x})" if " " in x else x for x in (P, Q))
         self.sheet.require("distance", f"|{Q} - {P}|^2 = {self._value(self.layout.symbol[d.name])}^2")
 
@@ -464,6 +481,14 @@ class _Writer:
             s.constraints[f"axis_{i}"] = f"V{i} = {s.points.pop(f'X{i}')}"
             placements[name] = Along(f"P{i}", f"V{i}", np.zeros(2), np.array([1.0, 0.0]))
         return placements
+
+
+def _from_the_other_side(j: Joint) -> Joint:
+    """Return a prismatic joint with its bodies exchanged: the line stays, slide and turn change their signs.
+
+    What is known carries the line then, whichever way the joint was written.
+    """
+    return replace(j, first=j.second, second=j.first, a=j.b, b=j.a, axis_a=j.axis_b, axis_b=j.axis_a, angle=-j.angle)
 
 
 def _factor(text: str) -> str:

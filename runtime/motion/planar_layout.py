@@ -11,7 +11,7 @@ from __future__ import annotations
 import cmath
 import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ..errors import InputError
 from ..mechanism.model import Array, Driver, Joint, Model
@@ -21,14 +21,17 @@ LIMIT = 20_000  # plans tried before the search falls back to one unit vector pe
 
 @dataclass(frozen=True)
 class Term:
-    """coefficient · exp(i Σ ± driven angles) · driven slide: one part of a vector in the frame of its class."""
+    """coefficient · exp(i Σ ± driven angles) · driven slide: one part of a vector in the frame of its class.
+
+    `origin` says where the part comes from. The same part taken there and back drops out by that, never by its value:
+    numbers must not decide what is written down.
+    """
 
     coefficient: complex
     turns: tuple[tuple[str, int], ...] = ()
     slide: str | None = None
-
-    def scaled(self, factor: complex) -> Term:
-        return Term(self.coefficient * factor, self.turns, self.slide)
+    origin: str = ""
+    back: bool = False
 
 
 Vector = tuple[Term, ...]
@@ -42,16 +45,29 @@ def constant(vector: Vector) -> complex | None:
 
 
 def add(*vectors: Vector) -> Vector:
-    """Return the sum, terms of the same kind collected."""
-    found: dict[tuple[tuple[tuple[str, int], ...], str | None], complex] = {}
+    """Return the sum without the parts that go there and back."""
+    found: list[Term] = []
     for t in itertools.chain(*vectors):
-        key = (t.turns, t.slide)
-        found[key] = found.get(key, 0j) + t.coefficient
-    return tuple(Term(c, *key) for key, c in found.items())
+        opposite = next((o for o in found if o.origin == t.origin and o.back != t.back), None)
+        if opposite is None:
+            found.append(t)
+        else:
+            found.remove(opposite)
+    return tuple(found)
 
 
 def negative(vector: Vector) -> Vector:
-    return tuple(t.scaled(-1) for t in vector)
+    return tuple(replace(t, coefficient=-t.coefficient, back=not t.back) for t in vector)
+
+
+def collected(vector: Vector) -> Vector:
+    """Return the vector with terms of the same kind in one."""
+    found: dict[tuple[tuple[tuple[str, int], ...], str | None], Term] = {}
+    for t in vector:
+        key = (t.turns, t.slide)
+        before = found[key].coefficient if key in found else 0j
+        found[key] = replace(found.get(key, t), coefficient=before + t.coefficient)
+    return tuple(found.values())
 
 
 @dataclass(frozen=True)
@@ -61,8 +77,8 @@ class Orientation:
     unit: complex
     turns: tuple[tuple[str, int], ...] = ()
 
-    def vector(self, local: complex) -> Vector:
-        return (Term(self.unit * local, self.turns),)
+    def vector(self, local: complex, origin: str) -> Vector:
+        return (Term(self.unit * local, self.turns, None, origin),)
 
 
 @dataclass
@@ -73,6 +89,7 @@ class Class:
     root: str
     external: str | None
     axis: complex | None = None  # of the first slide, in the frame of the class: what the direction refers to
+    slide: str = ""  # the joint that has this axis
     needs_angle: bool = False
 
 
@@ -94,6 +111,7 @@ class Pin:
     external: tuple[str, complex] | None = None
     slide: tuple[Joint, str] | None = None  # of a slider driven from a solved body: joint and driver
     seats: dict[str, complex] = field(default_factory=dict)  # body -> local coordinates
+    point: str | None = None  # of the mechanism
 
     @property
     def known(self) -> bool:
@@ -176,7 +194,6 @@ class Layout:
     ) -> None:
         members = {root: Orientation(1 + 0j)}
         queue = [root]
-        axis: complex | None = None
         while queue:
             body = queue.pop(0)
             for other, unit, turns, _ in ties.get(body, []):
@@ -193,9 +210,8 @@ class Layout:
                 self.orientations[body] = orientation
                 self.class_of[body] = found
         for j in self.joints:
-            if axis is None and j.kind in ("P", "slot") and j.first in members and not members[j.first].turns:
-                axis = members[j.first].unit * local(j.axis_a)
-        found.axis = axis
+            if found.axis is None and j.kind in ("P", "slot") and j.first in members and not members[j.first].turns:
+                found.axis, found.slide = members[j.first].unit * local(j.axis_a), j.name
         self.classes.append(found)
         for j in self.joints:
             for body in j.bodies if j.kind in ("gear", "rack") else ():
@@ -234,30 +250,36 @@ class Layout:
     def _step(self, j: Joint) -> Vector:
         """Return origin of second minus origin of first, across a driven joint."""
         a, b = self.orientations[j.first], self.orientations[j.second]
-        way = add(a.vector(local(j.a)), negative(b.vector(local(j.b))))
+        way = add(a.vector(local(j.a), f"{j.name} a"), negative(b.vector(local(j.b), f"{j.name} b")))
         if j.kind == "P":
-            (axis,) = a.vector(local(j.axis_a))
-            way = add(way, (Term(axis.coefficient, axis.turns, self.symbol[self.shift[j.name].name]),))
+            (axis,) = a.vector(local(j.axis_a), f"{j.name} slide")
+            way = add(way, (replace(axis, slide=self.symbol[self.shift[j.name].name]),))
         return way
 
-    def place(self, body: str, point: complex) -> Vector:
+    def place(self, body: str, point: complex, origin: str) -> Vector:
         """Return a point of a body in the frame of its class, from the origin of its cluster."""
-        return add(self.cluster_of[body].origins[body], self.orientations[body].vector(point))
+        return add(self.cluster_of[body].origins[body], self.orientations[body].vector(point, f"{body} {origin}"))
+
+    def pin_at(self, point: str | None, body: str) -> str | None:
+        """Return the key of the pin that a body of the group has at a point of the mechanism."""
+        return next((k for k, p in self.pins.items() if p.point == point and body in p.seats), None) if point else None
 
     # ---- pins -----------------------------------------------------------------------------------------------------
     def _pin(self) -> None:
         for j in self.joints:
             if j.kind == "R" and j.at is not None:
-                pin = self.pins.setdefault(j.at, Pin(j.at, {}))
-                for body, point in ((j.first, local(j.a)), (j.second, local(j.b))):
-                    if body in self.inside:
-                        pin.places.setdefault(self.cluster_of[body].index, self.place(body, point))
-                        pin.seats[body] = point
-                    elif pin.external is None:
-                        pin.external = (body, point)
+                ends = ((j.first, local(j.a)), (j.second, local(j.b)))
+                mine = {b: p for b, p in ends if b in self.inside}
+                known = next((end for end in ends if end[0] not in self.inside), None)
+                # each joint to what is known has a pin of its own, however many stand at one point
+                key = f"{j.at} of {next(iter(mine))}" if known else j.at
+                pin = self.pins.setdefault(key, Pin(key, {}, known, point=j.at))
+                for body, point in mine.items():
+                    pin.places.setdefault(self.cluster_of[body].index, self.place(body, point, key))
+                    pin.seats[body] = point
             elif j.kind == "P" and j.first not in self.inside and j.name in self.shift:
                 pin = Pin(f"slide {j.name}", {}, slide=(j, self.symbol[self.shift[j.name].name]))
-                pin.places[self.cluster_of[j.second].index] = self.place(j.second, local(j.b))
+                pin.places[self.cluster_of[j.second].index] = self.place(j.second, local(j.b), pin.key)
                 pin.seats[j.second] = local(j.b)
                 self.pins[pin.key] = pin
         for j in self.joints:  # a body without pins is held by a point of its own
@@ -266,12 +288,24 @@ class Layout:
                     continue
                 cluster = self.cluster_of[body].index
                 if not any(cluster in p.places for p in self.pins.values()):
-                    pin = Pin(f"point {body}", {cluster: self.place(body, point)}, seats={body: point})
-                    self.pins[pin.key] = pin
+                    key = f"point {body}"
+                    self.pins[key] = Pin(key, {cluster: self.place(body, point, key)}, seats={body: point})
 
     # ---- search ---------------------------------------------------------------------------------------------------
+    def _fixed_twice(self) -> int:
+        """Return how many orientations are fixed once more by a loop of slides: directions are written only once."""
+        ties = [{b if b in self.inside else "" for b in pair[:2]} for pair in self._relations()]
+        parts = {frozenset((x,)) for tie in ties for x in tie}
+        loops = 0
+        for tie in ties:
+            met = {p for p in parts if p & tie}
+            loops += len(met) == 1
+            parts = (parts - met) | {frozenset().union(*met)}
+        return loops
+
     def choose(self, excess: int) -> Choice:
         """Return the choice with the fewest unknowns that its equations match; a redundant group has `excess` more."""
+        excess -= self._fixed_twice()
         open_pins = [k for k, p in self.pins.items() if not p.known and p.places]
         open_classes = [c.index for c in self.classes if c.external is None and not c.needs_angle]
         tried = 0

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..errors import AssemblyError, InputError
+from ..mechanism.diagnosis import many
 from ..mechanism.model import Model
 from ..mechanism.naming import ordered
 from ..mechanism.structure import Group, Ranks, Structure, analyse
@@ -42,19 +43,18 @@ def studied(model: Model) -> Structure:
     """Return the structure of a mechanism that can be run; otherwise say what is missing or too much."""
     structure = study(model)
     where = str(model.origin or model.name)
+    counts = f"it has {many(structure.mobility, 'free motion')} and {many(len(model.drivers), 'driver')}"
     told = [f.message for f in structure.redundant if not f.consistent]
     if len(model.drivers) > structure.mobility and not told:
         told = [f.message for f in structure.redundant if f.drivers]
     if len(model.drivers) > structure.mobility or told:
         raise InputError(
-            f"{where}: [drivers]: the mechanism is constrained too much: it has {structure.mobility} free motions and "
-            f"{len(model.drivers)} drivers ({', '.join(model.drivers)}) - remove a driver or a joint. {'; '.join(told)}"
+            f"{where}: [drivers]: the mechanism is constrained too much: {counts} ({', '.join(model.drivers)}) - "
+            f"remove a driver or a joint. {'; '.join(told)}"
         )
     if structure.free:
-        raise InputError(
-            f"{where}: [drivers]: the mechanism is not determined: it has {structure.mobility} free motions and "
-            f"{len(model.drivers)} drivers. {'; '.join(f.message for f in (*structure.free, *structure.redundant))}"
-        )
+        told = [f.message for f in (*structure.free, *structure.redundant)]
+        raise InputError(f"{where}: [drivers]: the mechanism is not determined: {counts}. {'; '.join(told)}")
     covered = {b for g in structure.groups for b in g.bodies}
     missing = [b for b in model.movable if b not in covered]
     if missing:

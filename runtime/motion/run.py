@@ -71,6 +71,7 @@ class Solution:
     chosen: dict[str, int] = field(default_factory=dict)
     signs: dict[str, Array] = field(default_factory=dict)  # of the first step
     course: Course = field(default_factory=Course)
+    notes: dict[str, object] = field(default_factory=dict)  # of the method, for the diagnostics
 
 
 def driver_values(model: Model, time: Array) -> dict[str, Array]:
@@ -107,6 +108,14 @@ def inner_steps(model: Model, time: Array) -> Array:
     return np.append(np.concatenate(pieces), time[-1])
 
 
+def grid_of(program: Program, time: Array, course: Course) -> Array:
+    """Return the times to be solved: the asked ones, inner ones, and those that the course adds."""
+    grid = inner_steps(program.model, time)
+    if course.extra:
+        grid = np.union1d(grid, [t for t in course.extra if grid[0] < t < grid[-1]])
+    return grid
+
+
 def begin(program: Program, grid: Array) -> Solution:
     """Return an unsolved state over a grid of times: constants and drivers in their rows."""
     state = np.zeros((3, program.n_rows, len(grid)))
@@ -122,9 +131,11 @@ def solve(
 ) -> Solution:
     """Return the motion at the asked times (increasing); `modes` lists the assembly modes of every group as well."""
     course = course or Course()
-    grid = inner_steps(program.model, time)
-    if course.extra:
-        grid = np.union1d(grid, [t for t in course.extra if grid[0] < t < grid[-1]])
+    if method.startswith("global"):
+        from .global_run import solve_global
+
+        return solve_global(program, time, method, course)
+    grid = grid_of(program, time, course)
     solution = begin(program, grid)
     solution.asked, solution.course = np.searchsorted(grid, time), course
     for step in program.steps:
@@ -202,12 +213,17 @@ def _bridge(solution: Solution, step: GroupStep) -> None:
         lanes = np.searchsorted(solution.time, centre + BRIDGE_NODES * spacing)
         lane = int(np.searchsorted(solution.time, t))
         if lanes[0] > 0 and lanes[-1] < solution.solved:
-            x = (t - centre) / spacing
-            others = [np.delete(BRIDGE_NODES, i) for i in range(len(BRIDGE_NODES))]
-            weights = np.array([np.prod((x - o) / (n - o)) for n, o in zip(BRIDGE_NODES, others, strict=True)])
+            weights = bridge_weights(t, centre, spacing)
             solution.state[:, step.phi_rows, lane] = (
                 solution.state[:, step.phi_rows[:, None], lanes[None, :]] @ weights
             )
+
+
+def bridge_weights(t: float, centre: float, spacing: float) -> Array:
+    """Return what the values at the nodes about a centre weigh in the value at t (polynomial of order seven)."""
+    x = (t - centre) / spacing
+    others = [np.delete(BRIDGE_NODES, i) for i in range(len(BRIDGE_NODES))]
+    return np.array([np.prod((x - o) / (n - o)) for n, o in zip(BRIDGE_NODES, others, strict=True)])
 
 
 def stop(solution: Solution, step: GroupStep | NumericStep, first: int, status: int) -> None:

@@ -10,6 +10,7 @@ from functools import cache
 
 import numpy as np
 
+from ..errors import GenerationError
 from ..group import GroupType
 from ..library import key_of, load, manifest
 from ..signature import Signature, signature
@@ -122,5 +123,12 @@ def _own(plan: GroupPlan, equations: Signature, progress: Progress) -> GroupType
     generate_type(parse_spec(text, f"{name}.toml"), progress=stage)
     _loaded.cache_clear()
     made = _loaded(text)
-    assert made is not None
+    if made is None:
+        raise GenerationError(f"{name}: the program itself was changed while it made this type - run the command again")
     return made
+
+
+def available(plan: GroupPlan) -> bool:
+    """Return whether the type of a plan is shipped or was made before."""
+    equations = _signature(plan.specification)
+    return equations.digest in _shipped() or _loaded(derived_text(plan, equations)) is not None

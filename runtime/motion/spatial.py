@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 
 from ..mechanism.model import Body, Driver, Joint, Model
 from .plan import Between, GroupPlan, Placement, PointName, PointOf
+from .spatial_carriers import Carrier, Framed, Key, Known, Place, Sliding
 from .spatial_draft import Draft
-from .spatial_joints import TINY, Carrier, Drive, Ends, Framed, Key, Known, Link, Place, Sliding, carry, carry_free, link
+from .spatial_joints import TINY, Drive, Ends, Link, carry, carry_free, link
 from .spatial_loops import close_joint, close_length
 
 Array = NDArray[np.float64]
@@ -225,9 +226,8 @@ class _Writer:
         for i, (body, carrier) in enumerate(self.carriers.items(), 1):
             self.placements[body] = carrier.placement(i)
         for rod in group.rods:
-            ends = group.rod_ends[rod]
             P, Q = (self._end(group.node_of(rod, end)) for end in (0, 1))
-            self.placements[rod] = Between(P, Q, *ends)
+            self.placements[rod] = Between(P, Q, *group.rod_ends[rod])
 
     def carrier(self, name: str) -> Carrier:
         return self.carriers.get(name) or Known(self.draft, name)
@@ -263,7 +263,7 @@ class _Writer:
     def _end(self, node: int) -> PointName:
         """Return what a centre is: a coordinate, or a point of a body that is placed before the rods."""
         members = self.group.nodes[node].members
-        return self.draft.asked("", self.centres[node].text, PointOf(*members[0]) if members else None)
+        return self.draft.point("", self.centres[node].text, PointOf(*members[0]) if members else None)
 
     def _close(self, edge: _Edge) -> None:
         first = min(edge.bodies, key=lambda body: self.group.order.get(body, -1))  # a known body first

@@ -9,16 +9,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .plan import Axes, Between, GroupPlan, Placement, PointOf, Source, ValueOf, VectorOf
+from .plan import Axes, Between, GroupPlan, Placement, PointName, PointOf, Source, ValueOf, VectorName, VectorOf
 from .specification import Sheet
 
 Array = NDArray[np.float64]
-S = TypeVar("S", PointOf, VectorOf)
 _NAME = re.compile(r"(?<![\w.])[A-Za-z]\w*")
 
 
@@ -113,12 +112,18 @@ class Draft:
         """Add a constraint."""
         self._constraints[self.fresh(prefix)] = text
 
-    def asked(self, name: str, text: str, otherwise: S | None = None) -> str | S:
+    def point(self, name: str, text: str, otherwise: PointOf | None = None) -> PointName:
         """Return what places a body: a coordinate itself, `otherwise` where given, or a new point of interest."""
-        if any(text == declared.name for declared in (*self._dependent, *self._independent)):
-            return text
-        if otherwise is not None:
-            return otherwise
+        return text if self._declared(text) else otherwise or self._ask(name, text)
+
+    def vector(self, name: str, text: str, otherwise: VectorOf | None = None) -> VectorName:
+        """Return the same for a direction."""
+        return text if self._declared(text) else otherwise or self._ask(name, text)
+
+    def _declared(self, name: str) -> bool:
+        return name in {u.name for u in self._dependent} | {k.name for k in self._independent}
+
+    def _ask(self, name: str, text: str) -> str:
         self._points[name] = text
         return name
 

@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from ..mechanism.model import Joint, Model
 from .plan import GroupPlan, Placement
 from .spatial import Bar, plan_spatial
+from .spatial_carriers import Framed, Known, Sliding
 from .spatial_draft import Draft
-from .spatial_joints import Ends, Framed, Known, Sliding, carry_cross, columns, link
+from .spatial_joints import Ends, carry_cross, columns, link
 
 Array = NDArray[np.float64]
 
@@ -132,16 +133,18 @@ def _plan_leg(model: Model, name: str, leg: _Leg) -> GroupPlan:
     if leg.slide is not None and leg.driver is not None:
         d, k = draft.length_driver(leg.driver), draft.parameter("k", "vector", arm)
         p, q = (draft.parameter("p", "number", part) for part in framed.axes[:, :2].T @ along)
-        parts = f"{k}.x + {d}*{p}", f"({k}.y + {d}*{q})", f"{k}.z"
+        across, along_f = f"{k}.x + {d}*{p}", f"({k}.y + {d}*{q})"
         slide = link(leg.slide, leg.bodies[0])
         turn = columns(slide.n, slide.v) @ columns(slide.m, slide.u).T
         shift = f"{d}*({p}*{e} + {q}*{f})"
         carriers.append(Sliding(draft, framed, lower.name, turn, slide.a - turn @ slide.b, shift, "slide"))
+        less, more = f" - {k}.z*{cross.s}", f" + {k}.z*{cross.c}"
     else:
-        parts = draft.parameter("q", "offset", arm[0]), draft.parameter("r", "length", arm[1]), ""
-    draft.equation("across", f"dot({e}, {D}) = {parts[0]}")
-    for n, first, second in ((cross.n, cross.c, f" - {parts[2]}*{cross.s}"), (cross.x, cross.s, f" + {parts[2]}*{cross.c}")):
-        draft.equation("along", f"dot({D}, {n}) = {parts[1]}*{first}{second if parts[2] else ''}")
+        across, along_f = draft.parameter("q", "offset", arm[0]), draft.parameter("r", "length", arm[1])
+        less = more = ""
+    draft.equation("across", f"dot({e}, {D}) = {across}")
+    draft.equation("along", f"dot({D}, {cross.n}) = {along_f}*{cross.c}{less}")
+    draft.equation("along", f"dot({D}, {cross.x}) = {along_f}*{cross.s}{more}")
     placements: dict[str, Placement] = {}
     for i, (body, carrier) in enumerate(zip(leg.bodies, carriers, strict=True), 1):
         placements[body] = carrier.placement(i)

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from .spatial_carriers import Carrier, Key, Place
 from .spatial_draft import Draft
-from .spatial_joints import Carrier, Drive, Key, Link, Place
+from .spatial_joints import Drive, Link
 
 
 def close_joint(draft: Draft, p: Carrier, q: Carrier, joint: Link, key: Key, drive: Drive) -> None:

@@ -212,7 +212,7 @@ WRONG: dict[str, tuple[str, str, int, tuple[str, ...]]] = {
     ),
     "duplicate key": ('L_B = "length"', 'L_A = "length"', 16, ("not valid TOML", "overwrite", "line 16")),
     "bad TOML": ('C = "point"', "C = point", 7, ("not valid TOML", "line 7")),
-    "missing format": ("format = 1\n", "", 1, ("format: None", "begins with format = 1")),
+    "missing format": ("format = 1\n", "", 1, ("format: is missing", "begins with format = 1")),
     "later format": ("format = 1\n", "format = 2\n", 1, ("format: 2", "begins with format = 1")),
     "missing name": ('name = "D"\n', "", 1, ("name: is missing or not text", 'write name = "..."')),
     "missing space": ('space = "planar"\n', "", 1, ("space: is missing or not text", 'write space = "..."')),
@@ -234,6 +234,9 @@ WRONG: dict[str, tuple[str, str, int, tuple[str, ...]]] = {
     "name too long": ('name = "D"', f'name = "{"D" * 61}"', 2, ("name: ", "at most 60 characters")),
     "empty name": ('name = "D"', 'name = ""', 2, ("name: ''", "letters, digits")),
     "aliases": ('title = "a dyad"', 'aliases = "3R"', 3, ("aliases: is a list of names", 'aliases = ["3R"]')),
+    "alias that is no name": ('title = "a dyad"', 'aliases = ["../D"]', 3, ("aliases: '../D'", "letters, digits")),
+    "alias twice": ('title = "a dyad"', 'aliases = ["E", "E"]', 3, ("aliases: ", "twice")),
+    "alias that is the name": ('title = "a dyad"', 'aliases = ["D"]', 3, ("aliases: ", "the name of the type itself")),
     "constraint key": (
         BAR,
         '"bar A" = "|C - A|^2 = L_A^2"',
@@ -328,6 +331,37 @@ WRONG: dict[str, tuple[str, str, int, tuple[str, ...]]] = {
         19,
         ("[constraints] bar_A", "reach degree 134217728", "lower the exponents"),
     ),
+    "chain of functions": (
+        END,
+        f"{END}[let]\na0 = 'C.x'\n" + "".join(f"a{k + 1} = 'sin(a{k}) + cos(a{k})'\n" for k in range(25)),
+        29,
+        ("[let] a7", "functions stand inside functions 7 deep", "6 is allowed", "an unknown of its own"),
+    ),
+    "chain of products": (
+        END,
+        f"{END}[let]\na0 = 'C.x'\n" + "".join(f"a{k + 1} = 'a{k}*u.x + a{k}'\n" for k in range(60)),
+        34,
+        ("[let] a12", "has 8191 terms with [let] written out", "5000 are allowed", "an unknown of its own"),
+    ),
+    "tower of exp": (
+        BAR,
+        f'bar_A = "C.x = {"exp(" * 60}A.x{")" * 60}"',
+        19,
+        ("[constraints] bar_A", "functions stand inside functions 60 deep"),
+    ),
+    "exponent of an exponent": (
+        BAR,
+        'bar_A = "C.x = 9^9^9"',
+        19,
+        ("[constraints] bar_A", "the exponent is a whole number from -8 to 8", "for roots: sqrt"),
+    ),
+    "exponent too large": (BAR, 'bar_A = "C.x = A.x^9"', 19, ("whole number from -8 to 8", ", not 9")),
+    "name with underscores": (
+        BAR,
+        "bar_A = \"C.x = __import__('os')\"",
+        19,
+        ("[constraints] bar_A", "column 7", "'__import__'", "a name begins with a letter"),
+    ),
     "number out of range": (BAR, 'bar_A = "C.x = 1e999999"', 19, ("column 7", "beyond the range of numbers")),
     "too long": (BAR, f'bar_A = "C.x = {"+".join(["1"] * 5_000)}"', 19, ("column 1", "10000 are allowed")),
     "number of 5000 digits": ("format = 1", f"format = {'1' * 5_000}", 1, ("not valid TOML",)),
@@ -350,8 +384,11 @@ def test_wrong_specification(old: str, new: str, line: int, says: tuple[str, ...
 
 def test_file_that_cannot_be_read(tmp_path: Path) -> None:
     """Missing, too large, not UTF-8: each is an error of the input that names the file."""
-    with pytest.raises(InputError, match=r"none\.toml: cannot be read"):
+    with pytest.raises(InputError, match=r"none\.toml: cannot be read: .* - give the path of a specification file"):
         read_spec(tmp_path / "none.toml")
+    (tmp_path / "dyad.toml").write_text(BASE, "utf-8")
+    with pytest.raises(InputError, match=r"dyad\.tml: cannot be read: .* - did you mean 'dyad\.toml'\?"):
+        read_spec(tmp_path / "dyad.tml")
     large = tmp_path / "large.toml"
     large.write_text("#" * 1_000_001, "utf-8")
     with pytest.raises(InputError, match=r"large\.toml: a specification has at most 1000000 bytes"):

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import importlib.util
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pytest
 
 from assurgent.codegen.derive import derive
-from assurgent.codegen.generate import compile_spec, find_specification
+from assurgent.codegen.generate import as_plain_python, compile_spec, find_specification
 from assurgent.codegen.reader import parse_spec
 from assurgent.codegen.spec import GroupSpec
 from assurgent.codegen.verify import Verification, relative, verify_module
@@ -70,6 +71,13 @@ def emitted(spec: GroupSpec, folder: Path, change: tuple[str, str] | None = None
     return GroupType(module)
 
 
+def in_plain_python(text: str, folder: Path) -> ModuleType:
+    """Import the text of a module without compiling it."""
+    path = folder / "plain.py"
+    path.write_text(text, "utf-8")
+    return as_plain_python(path, "plain")
+
+
 @pytest.mark.parametrize(
     ("original", "altered", "quantity"),
     [
@@ -84,6 +92,44 @@ def test_one_wrong_term_is_found(original: str, altered: str, quantity: str, tmp
     result = verify_module(derive(spec), emitted(spec, tmp_path, (original, altered)), count=3)
     assert not result.passed
     assert result.errors[quantity].worst > 1e-12
+
+
+def test_a_wrong_term_of_the_running_type_is_found(tmp_path: Path) -> None:
+    """With the module as plain Python for the rest, the compiled sweep is still compared with the truth."""
+    spec = find_specification("RRR")
+    derivation, plain = derive(spec), GroupType(in_plain_python(compile_spec(spec, "spec.toml").module.text, tmp_path))
+    running = emitted(spec, tmp_path, ("x_A_dot * (x_C - x_A)", "x_A_dot * (x_C + x_A)"))
+    result = verify_module(derivation, plain, count=2, running=running)
+    assert [q for q, e in result.errors.items() if e.worst > result.bound] == ["sweep TD"]
+    assert not running.module.jerk.signatures
+
+
+LIMITED = ["acos(s) = d", "log(s) = d*L", "sqrt(s) = d + L", "asin(s)*L = d", "exp(exp(exp(s))) = d"]
+# what SymPy turns into other functions: a fourth root, a power that is no whole number, a cotangent
+REWRITTEN = [
+    "sqrt(sqrt(s)) = d",
+    "sqrt(s)*sqrt(sqrt(s)) = L",
+    "exp(0.3*log(s)) = L",
+    "exp(pi*log(s)) = L",
+    "tan(s + pi/2) = d",
+]
+
+
+@pytest.mark.parametrize("equation", [*LIMITED, *REWRITTEN])
+def test_functions_with_a_limited_domain(equation: str, tmp_path: Path) -> None:
+    """Every quantity of a type whose constraint has no value for many s: the checks stay where it has one."""
+    text = 'format = 1\nname = "f"\nspace = "planar"\n[dependent]\ns = "number"\n[independent]\nd = "number"\n'
+    text += f'[parameters]\nL = "length"\n[constraints]\nf = "{equation}"\n'
+    spec = parse_spec(text, "f.toml")
+    group = GroupType(in_plain_python(compile_spec(spec, "f.toml").module.text, tmp_path))
+    result = verify_module(derive(spec), group, count=20)
+    assert result.passed, result.headline
+
+
+def test_least_squares_are_named_among_the_stages() -> None:
+    stages: dict[str, str] = {}
+    compile_spec(find_specification("1R3D"), "1r3d.toml", lambda stage, _, outcome: stages.update({stage: outcome}))
+    assert stages["positions"] == "Newton-Raphson, least squares (9 equations for 6 unknowns)"
 
 
 def test_large_square_groups_run_in_loops(tmp_path: Path) -> None:

@@ -6,11 +6,14 @@ import json
 import math
 import os
 import random
+import re
 import shutil
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
@@ -174,8 +177,28 @@ def test_a_new_type_is_generated_and_solves(made: SimpleNamespace) -> None:
     """One command makes a type that a fresh process loads; each stage says what came of it."""
     assert "ladder-1 is ready" in made.out
     stages = ["derive", "rank", "positions", "kernels", "emit", "compile", "verify"]
-    assert [line.split()[1] for line in made.err.splitlines() if line.startswith("✓")] == stages
+    first, *lines = made.err.splitlines()  # one line each, however long, where they go into a pipe
+    assert first == f"generating the group type of {made.path}"
+    assert [line.split()[:2] for line in lines] == [["✓", stage] for stage in stages]
     made.library.assert_works()
+
+
+def test_the_header_says_how_to_make_the_type_again(copy: Library) -> None:
+    """An own type is made again from the specification beside it, a shipped one with the whole library."""
+    own = stored_file("ladder_1.py").read_text("utf-8").splitlines()[2]
+    assert (
+        own == "# Regenerate: assurgent generate spec.toml (beside this file)        Check: assurgent verify ladder-1"
+    )
+    assert stored_file("spec.toml").read_text("utf-8") == LADDER
+    shipped = (types.package_folder("generated") / "rrr.py").read_text("utf-8").splitlines()[2]
+    assert shipped == "# Regenerate: python -m assurgent.codegen.drift --write        Check: make check-generated"
+
+
+def test_only_what_a_motion_calls_is_compiled(made: SimpleNamespace) -> None:
+    """The other functions are checked as plain Python, and compiled when they are first used."""
+    compiled = {p.name.split("-")[0].split(".")[1] for p in (made.library.folder / "cache").rglob("*.nbi")}
+    assert {"position", "sweep", "sweep_quality"} <= compiled
+    assert not {"jerk", "tangent", "sweep_3ot", "acceleration_3ot"} & compiled
 
 
 def test_a_type_that_is_there_is_not_derived_again(made: SimpleNamespace) -> None:
@@ -183,6 +206,26 @@ def test_a_type_that_is_there_is_not_derived_again(made: SimpleNamespace) -> Non
     out, err = made.library.generate(made.path)
     assert "ladder-1 is in your library already" in out
     assert "✓" not in err
+
+
+def test_a_process_that_waits_for_another_says_so_once(library: Library, instant: Instant) -> None:
+    """While somebody else holds the lock of the type there is one line; then the type is made."""
+    stages: list[str] = []
+    begun, path = threading.Event(), library.specification()
+
+    def progress(stage: str, seconds: float, outcome: str) -> None:
+        stages.append(f"{stage}: {outcome}")
+        begun.set()
+
+    with ThreadPoolExecutor() as pool:
+        with Store().lock("ladder_1"):
+            job = pool.submit(generator.generate, path, progress=progress)
+            assert begun.wait(60)
+            assert not job.done()
+        assert job.result().stored.name == "ladder-1"
+    assert [s for s in stages if s.startswith("waiting")] == [
+        "waiting: another process is writing this type; waiting for it"
+    ]
 
 
 def test_two_processes_at_once_make_one_type(library: Library) -> None:
@@ -236,6 +279,17 @@ def test_an_altered_module_is_refused_and_generated_again(copy: Library) -> None
     assert line.startswith("ladder-1: ")
     assert "refused; generating the type again" in line
     copy.assert_works()
+
+
+def test_without_a_report_a_new_generation_is_a_warning(library: Library, instant: Instant) -> None:
+    """From Python, too, nothing takes seconds without a word."""
+    stored = generator.generate(library.specification()).stored
+    change_one_byte(stored.source)
+    with pytest.warns(
+        RuntimeWarning, match="ladder_1 was altered, so it is refused; generating the type again"
+    ) as seen:
+        assert types.load("ladder-1").name == "ladder-1"
+    assert seen[0].filename == __file__
 
 
 @pytest.mark.parametrize("file", ["spec.toml", "record.json"])
@@ -389,15 +443,15 @@ def test_a_type_that_fails_its_verification_is_not_stored(library: Library, inst
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("RRR", "'RRR' is the name of a shipped type, whose specification is another - choose another name"),
-        ("3R", "'3R' is an alias of the shipped type RRR - choose another name"),
+        ("RRR", "name: 'RRR' is the name of a shipped type, whose specification is another - choose another name"),
+        ("3R", "name: '3R' is an alias of the shipped type RRR - choose another name"),
         ("rrr", "the name 'rrr' is too like that of the shipped type RRR"),
         ("RR(P)R", r"the name 'RR\(P\)R' is too like that of the shipped type RR\[P\]R"),
     ],
 )
 def test_the_name_of_a_shipped_type_is_refused(library: Library, instant: Instant, name: str, message: str) -> None:
     """A user's type never takes the place of a shipped one; the file and the remedy are named."""
-    with pytest.raises(GenerationError, match=f"ladder.toml: {message}"):
+    with pytest.raises(GenerationError, match=f"ladder.toml:2: {message}"):
         generator.generate(library.specification(named(name)))
     assert instant.made == 0
     assert types.load("RRR").module.__name__ == "assurgent.generated.rrr"
@@ -408,6 +462,70 @@ def test_the_shipped_specification_itself_may_be_generated(library: Library, ins
     text = (types.package_folder("codegen") / "groups" / "rrr.toml").read_text("utf-8")
     assert generator.generate(library.specification(text)).stored.name == "RRR"
     assert types.load("RRR").module.__name__ == "assurgent.generated.rrr"
+
+
+def with_aliases(name: str, *aliases: str) -> str:
+    """Return the ladder's specification under another name, with aliases in line 3."""
+    return named(name).replace("title =", f"aliases = {json.dumps(aliases)}\ntitle =", 1)
+
+
+def test_an_own_type_is_found_by_its_aliases(library: Library, instant: Instant) -> None:
+    generator.generate(library.specification(with_aliases("ladder-1", "Leiter", "escalera")))
+    for name in ("ladder-1", "Leiter", "escalera"):
+        assert types.load(name).name == "ladder-1"
+        assert generator.find_specification(name).name == "ladder-1"
+    (own,) = types.own_types().types
+    assert (own.name, own.aliases, own.space) == ("ladder-1", ("Leiter", "escalera"), "planar")
+    assert own.title.startswith("a ladder")
+    assert types.names()[-1] == "ladder-1"
+    with pytest.raises(InputError, match=r"there is no group type 'Leitre' - did you mean 'Leiter'\?"):
+        types.load("Leitre")
+
+
+@pytest.mark.parametrize(
+    ("name", "alias", "message"),
+    [
+        ("step", "RRR", "ladder.toml:3: aliases: 'RRR' means the shipped type RRR already - choose another"),
+        ("step", "3R", "ladder.toml:3: aliases: '3R' means the shipped type RRR already"),
+        ("step", "ladder-1", "ladder.toml:3: aliases: 'ladder-1' means your type ladder-1 already"),
+        ("step", "Leiter", "ladder.toml:3: aliases: 'Leiter' means your type ladder-1 already"),
+        ("Leiter", "step", "ladder.toml:2: name: 'Leiter' means your type ladder-1 already"),
+    ],
+)
+def test_an_alias_that_means_another_type_is_refused(
+    library: Library, instant: Instant, name: str, alias: str, message: str
+) -> None:
+    generator.generate(library.specification(with_aliases("ladder-1", "Leiter")))
+    with pytest.raises(GenerationError, match=message):
+        generator.generate(library.specification(with_aliases(name, alias)))
+    assert instant.made == 1
+    generator.generate(library.specification(with_aliases("ladder-1", "Leiter", "stairs")))  # its own may stay
+    assert types.load("stairs").name == "ladder-1"
+
+
+@pytest.mark.parametrize(
+    ("file", "says"),
+    [
+        ("spec.toml", r"spec\.toml was altered"),
+        ("record.json", r"record\.json was altered or was not written by this program"),
+        ("../current", r"current names no stored type"),
+    ],
+)
+def test_a_damaged_type_is_named_and_leaves_the_others_alone(
+    library: Library, instant: Instant, file: str, says: str
+) -> None:
+    """One line says which file is damaged and what to do; the other types are listed and load."""
+    stored = generator.generate(library.specification(named("ladder-1"))).stored
+    generator.generate(library.specification(named("ladder-2")))
+    change_one_byte(stored.folder / file)
+    own = types.own_types()
+    assert [t.name for t in own.types] == ["ladder-2"]
+    (line,) = own.damaged
+    assert re.fullmatch(rf"your type 'ladder_1' is damaged and left out: .*{says}.* - {types.REPAIR}", line)
+    assert types.names()[-1] == "ladder-2"
+    assert types.load("ladder-2").name == "ladder-2"
+    with pytest.raises(GenerationError, match=f"{says}.* - generate it again"):
+        types.load("ladder-1")
 
 
 def test_two_types_with_names_too_alike_do_not_mix(library: Library, instant: Instant) -> None:

@@ -14,6 +14,7 @@ from assurgent.runtime.mechanism.rows import Poses
 from assurgent.runtime.motion.kinematics import Outcome, run
 from assurgent.runtime.motion.results import Results
 
+ELSEWHERE = 0.2  # of the size: so far from the sketch, the oracle has found another way of assembly
 NEARLY_SINGULAR = 1e-4  # least singular value: the pose is a dead point to all the digits that a step can resolve
 
 
@@ -29,11 +30,11 @@ class Comparison:
     def excess(self) -> float:
         """Return the largest error as a share of what rounding may make of it.
 
-        The oracle closes its rows to 1e-13 and a solver its equations to about as much; a least singular value s
-        makes 1e-13/s of that in the positions. Each derivative solves with the same matrix once more and
-        has the one before on its right-hand side: 1/s² and 1/s³. The factor is for sums over several bodies.
+        The oracle closes its rows to 1e-13 of the size; a least singular value s makes 1e-13/s of that in the
+        positions. Each derivative solves with the same matrix once more and has the one before on its right-hand
+        side: 1/s² and 1/s³.
         """
-        return max(e * self.least**k / 3e-12 for k, e in enumerate(self.errors, 1))
+        return max(e * min(self.least, 1.0) ** k / 1e-13 for k, e in enumerate(self.errors, 1))
 
 
 def compare(model: Model, times: Array, method: str = "td") -> Comparison:
@@ -51,7 +52,10 @@ def compare(model: Model, times: Array, method: str = "td") -> Comparison:
     if failure is not None:
         stop = np.linspace(float(times[0]), failure.time, 40) if failure.time > times[0] else times[:1]
         try:
-            near = least_singular(model, follow(model, stop, start))
+            motions = follow(model, stop, start)
+            near = least_singular(model, motions)
+            if start is None and from_sketch(model, motions) > ELSEWHERE:
+                reason, near = f"the assembly of the sketch cannot be closed: {failure}", 0.0
         except AssemblyError as error:
             reason, near = f"both stop: {failure}; {error}", 0.0
         if near > NEARLY_SINGULAR:
@@ -84,14 +88,21 @@ def least_singular(model: Model, motions: dict[str, BodyMotion]) -> float:
     n = next(iter(motions.values())).origin.shape[2]
     least = np.inf
     for k in range(n):
-        poses = system.posed(
-            {b: (m.origin[0, :, k], m.angle[0, k] if model.dimension == 2 else m.rotation[k]) for b, m in motions.items()}
-        )
-        s = np.linalg.svd(
-            system.jacobian(poses) / system.row_scale[:, None] * system.column_scale, compute_uv=False
-        )
+        pose = {b: m.angle[0, k] if model.dimension == 2 else m.rotation[k] for b, m in motions.items()}
+        poses = system.posed({b: (m.origin[0, :, k], pose[b]) for b, m in motions.items()})
+        J = system.jacobian(poses) / system.row_scale[:, None] * system.column_scale
+        s = np.linalg.svd(J, compute_uv=False)
         least = min(least, float(s[-1] / s[0]))
     return least
+
+
+def from_sketch(model: Model, motions: dict[str, BodyMotion]) -> float:
+    """Return how far the first poses are from the sketch, as a share of the size."""
+    return max(
+        float(np.max(np.abs(point_motion(model, m, local)[0][0] - model.points[p])))
+        for b, m in motions.items()
+        for p, local in model.bodies[b].points.items()
+    ) / model.size
 
 
 def point_motion(model: Model, motion: BodyMotion, local: Array) -> tuple[Array, Array, Array]:
@@ -122,7 +133,10 @@ def differences(model: Model, motions: dict[str, BodyMotion], results: Results) 
     for name, motion in motions.items():
         body = model.bodies[name]
         assert name != FRAME
+        jointed = {j.at for j in model.joints.values()}
         for point, local in body.points.items():
+            if body.rod and point not in jointed:
+                continue  # beside the line of a rod: its spin, and with it the point, is of no account
             series = results.points[point]
             ours = (series.position, series.velocity, series.acceleration)
             for order, theirs in enumerate(point_motion(model, motion, local)):

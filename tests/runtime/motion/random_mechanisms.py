@@ -36,16 +36,16 @@ PLANAR_GROUPS = {
     "triad with one slide": "1R2 1R3 1R4 2R0 3R0 0P4",
     "triad with three slides": "1R2 1R3 1R4 0P2 0P3 0P4",
     "triad with a slide inside": "1R2 1R3 1P4 2R0 3R0 4R0",
-    "triad with a double pin": "1R2@a 1R3@a 1R4 2R0 3R0 4R0",
+    "six bodies, a double pin": "1R2 2R3 3R4 4R1@a 1R5@a 2R6 5R0 6R0 3R0",
     "closed loop of four": "1R3 3R2 2R4 4R1 1R0 2R0",
     "closed loop with slides": "1R3 3R2 2P4 4R1 1R0 2R0",
     "six bodies, two ternary": "1R2 1R3 1R4 2R5 2R6 3R0 4R0 5R0 6R0",
     "six bodies, a loop inside": "1R2 2R3 3R4 4R1 1R5 2R6 5R0 6R0 3R0",
-    "five bodies, one slot": "1R2 1R3 1R4 2R0 3R0 4R5 5R0 5slot0",
+    "five bodies, one slot": "1R2 1R3 1R4 2R0 3R0 4R5 5R0 3slot5",
     "rod driven on its crank": "0R1 1R2! 2R3 3R0",
     "cylinder": "0R1 1P2! 2R3 3R0",
     "slide driven inside a triad": "1R2 1R3 1R4 2R0 3R0 4P5! 5R0",
-    "driven pin in a slot": "0R1 1R2 2slot0! 0R2",
+    "driven pin in a slot": "0R1 1R2 2slot0!",
     "distance to the coupler": "0R1 1R2 2R3 3R0 2~0",
     "distance across the loop": "0R1 1R2 2R3 3R0 1~3",
     "turn of the coupler": "0R1 1R2 2R3 3R0 0^2",
@@ -115,11 +115,11 @@ class Draft:
         self.points[name] = []
         return name
 
-    def joint(self, kind: str, first: str, second: str, pin: str | None = None) -> str:
+    def joint(self, kind: str, first: str, second: str, pin: str | None = None, share: bool = True) -> str:
         """Add a joint at a new point, at `pin`, or (now and then) at a point that the solved body has already."""
         if kind in ("R", "S", "U"):
             solved = [b for b in (first, second) if b in self.known]
-            if pin is None and solved and self.points[solved[0]] and kind != "U" and self.chance(0.3):
+            if pin is None and share and solved and self.points[solved[0]] and kind != "U" and self.chance(0.3):
                 free = [p for p in self.points[solved[0]] if self._can_share(p, kind)]
                 pin = str(self.rng.choice(free)) if free else None
             if pin is None:
@@ -173,7 +173,8 @@ class Draft:
         body = self.body()
         if kind == "P":
             self.point([body])
-        name = self.joint(kind, base, body)
+        pair = (base, body) if kind == "R" or self.chance(0.5) else (body, base)
+        name = self.joint(kind, *pair, share=False)  # on a pin of its base it would hang on two bodies
         self.point([body])
         self.drive("angle" if kind != "P" else "displacement", {"joint": name})
         self.known.append(body)
@@ -198,6 +199,8 @@ class Draft:
             elif kind == "^":
                 self.drive("turn", {"bodies": [first, second]}, (first, second))
             else:
+                if kind == "P" and topology in DYADS.values() and self.chance(0.5):
+                    first, second = second, first  # a slide looks the same from both of its bodies
                 name = self.joint(kind, first, second, pins.get(at or ""))
                 if at:
                     pins[at] = str(self.joints[-1][3]["at"])
@@ -208,7 +211,7 @@ class Draft:
             if kind == "R" and "0" in (one, two):
                 last = first if one == "0" else second
         for b in bodies.values():
-            if self.chance(0.3):
+            if self.chance(0.3) or not self.points[b]:
                 self.point([b])
         self.known += bodies.values()
         self.moving += bodies.values()

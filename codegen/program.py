@@ -1,0 +1,193 @@
+"""The text of a program module: the drivers over a set of group types, through templates/program.py.jinja."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from types import ModuleType
+
+import jinja2
+
+
+@dataclass(frozen=True)
+class SweepText:
+    """One way to sweep a variant: its function's name, how positions are found, and by which acceleration."""
+
+    name: str
+    kind: str
+    tensor: bool
+    doc: str
+
+
+@dataclass(frozen=True)
+class DriverText:
+    """A function that runs all groups by one of their sweeps."""
+
+    name: str
+    sweep: str
+    doc: str
+
+
+@dataclass(frozen=True)
+class UnitText:
+    """Rates of which one entry is 1: tuples of φ̇ and ḣ, and the number of the entry."""
+
+    phi: str
+    h: str
+    column: int
+
+
+@dataclass(frozen=True)
+class VariantText:
+    """A type with constant coordinates, as finished strings."""
+
+    number: int
+    name: str
+    module: str
+    constant_names: str
+    p: int
+    r: int
+    points: bool
+    scratch: int
+    if_kept: tuple[str, ...]
+    at_h: tuple[str, ...]
+    at_phi: tuple[str, ...]
+    point_h: tuple[str, ...]
+    point_phi: tuple[str, ...]
+    zero_h: str
+    zero_phi: str
+    units: tuple[UnitText, ...]
+    bind_rows: tuple[str, ...]
+    par: str
+    par_at: str
+    branch: str
+    hs: str
+    hd: str
+    hdd: str
+    found: str
+    out: str
+    state: str
+    corrected: str
+    prediction: str
+    step_size: str
+    and_work: str
+    in_lanes: bool
+    serial: str
+    sweeps: tuple[SweepText, ...]
+
+
+@dataclass(frozen=True)
+class ProgramText:
+    """What the template of a program module needs."""
+
+    digest: str
+    title: str
+    variants: tuple[VariantText, ...]
+    drivers: tuple[DriverText, ...]
+    in_lanes: bool
+    scratches: tuple[int, ...]
+
+
+DRIVERS = (
+    DriverText("run_td", "sweep", "Position, velocity and acceleration by the time derivative; Newton iterations."),
+    DriverText("run_3ot", "sweep_3ot", "The same with accelerations by the third-order tensor."),
+    DriverText("run_newton", "newton", "The same as run_td, every position by Newton from its Taylor prediction."),
+)
+
+
+def _tuple(items: Sequence[str]) -> str:
+    return f"({', '.join(items)}{',' if len(items) == 1 else ''})"
+
+
+def _unit(n: int, i: int) -> str:
+    return _tuple(["1.0" if j == i else "0.0" for j in range(n)])
+
+
+def variant_text(number: int, scratch: int, module: ModuleType, constant: frozenset[int]) -> VariantText:
+    """Return the strings of one variant of a type's module."""
+    r, s, n = len(module.DEPENDENT), len(module.INDEPENDENT), range(len(module.DEPENDENT))
+    loops = module.SOLVER != "unrolled"
+    bind = [f"h{i} = np.uint64(h_rows[{i}])" for i in range(s) if i not in constant]
+    bind += [f"h{i} = q[h_rows[{i}], 0]" for i in range(s) if i in constant]
+    bind += [f"p{i} = np.uint64(phi_rows[{i}])" for i in n]
+
+    def known(array: str) -> str:
+        still = "h{}" if array == "q" else "0.0"
+        return _tuple([still.format(i) if i in constant else f"{array}[h{i}, k]" for i in range(s)])
+
+    closed, tensor = bool(module.CLOSED_FORM), hasattr(module, "acceleration_3ot_at")
+    kind = "closed" if closed else "newton"
+    sweeps = [SweepText("sweep", kind, False, "φ, φ̇, φ̈ by TD; lanes that failed, iterations.")]
+    sweeps.append(SweepText("sweep_3ot", kind, tensor, "φ, φ̇, φ̈ by 3OT; lanes that failed, iterations."))
+    if module.DEPENDENT:
+        sweeps.append(SweepText("newton", "newton", False, "φ by Newton, φ̇, φ̈ by TD; lanes that failed, iterations."))
+    p = len(module.CONSTRAINTS)
+    units = [
+        UnitText(_unit(r, i), _unit(s, i - r), i) for i in range(r + s) if i < r or i - r not in constant
+    ]
+    sizes = [f"abs(dx[{i}]) / (abs(xs[{i}]) + 1.0)" for i in n]
+    return VariantText(
+        number=number,
+        name=module.NAME,
+        module=module.__name__,
+        constant_names=", ".join(module.INDEPENDENT[i] for i in sorted(constant)) or "none",
+        p=p,
+        r=r,
+        points=bool(module.POINTS),
+        scratch=scratch,
+        if_kept=tuple(f"if rows[r0 + {i}] >= 0: " if p > r else "" for i in range(p)),
+        at_h=tuple(_tuple([f"y[{o}, h_rows[h0 + {i}]]" for i in range(s)]) for o in range(3)),
+        at_phi=tuple(_tuple([f"y[{o}, phi_rows[p0 + {i}]]" for i in n]) for o in range(3)),
+        point_h=tuple(_tuple([f"y[{o}, rows[h0 + {r + i}]]" for i in range(s)]) for o in range(3)),
+        point_phi=tuple(_tuple([f"y[{o}, rows[h0 + {i}]]" for i in n]) for o in range(3)),
+        zero_h=_tuple(["0.0"] * s),
+        zero_phi=_tuple(["0.0"] * r),
+        units=tuple(units) if module.POINTS else (),
+        bind_rows=tuple(bind),
+        par=_tuple([f"par[{i}]" for i in range(len(module.PARAMETERS))]),
+        par_at=_tuple([f"par[c0 + {i}]" for i in range(len(module.PARAMETERS))]),
+        branch=_tuple([f"branch[{i}]" for i in range(len(module.BRANCHES))]),
+        hs=known("q"),
+        hd=known("qdot"),
+        hdd=known("qddot"),
+        found=_tuple([f"found[{i}]" for i in n]),
+        out=_tuple([f"out[p{i}, k]" for i in n]),
+        state=_tuple([f"x[p{i}, k]" for i in n]),
+        corrected=_tuple([f"xs[{i}] - dx[{i}]" for i in n]),
+        prediction=_tuple([f"out[p{i}, j] + dt * (outdot[p{i}, j] + 0.5 * dt * outddot[p{i}, j])" for i in n]),
+        step_size=" + ".join(sizes),
+        and_work=", work" if loops else "",
+        in_lanes=not loops,
+        serial="newton",
+        sweeps=tuple(sweeps),
+    )
+
+
+def program_text(variants: Sequence[tuple[ModuleType, frozenset[int]]]) -> str:
+    """Return the module that runs groups of these types."""
+    texts, scratch = [], 2  # the first two arrays are those of angles
+    for i, (m, constant) in enumerate(variants):
+        texts.append(variant_text(i, scratch, m, constant))
+        scratch += 4 if m.POINTS else 2
+    title = ", ".join(dict.fromkeys(t.name for t in texts))
+    fields = ProgramText(
+        "0" * 64, title, tuple(texts), DRIVERS, any(t.in_lanes for t in texts), tuple(range(2, scratch, 2))
+    )
+    source = _environment().loader.get_source(_environment(), "program.py.jinja")[0]  # type: ignore[union-attr]
+    digest = hashlib.sha256("\n".join([source, repr(fields)]).encode()).hexdigest()
+    text = _environment().get_template("program.py.jinja").render(program=replace(fields, digest=digest))
+    return "\n".join(line.rstrip() for line in text.split("\n")).strip("\n") + "\n"
+
+
+@cache
+def _environment() -> jinja2.Environment:
+    return jinja2.Environment(
+        loader=jinja2.PackageLoader("assurgent.templates", ""),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        autoescape=False,  # the output is Python, and only names of modules and types reach it
+    )

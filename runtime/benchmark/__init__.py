@@ -1,0 +1,1 @@
+"""Speed, measured side by side: the published case studies, group types, start-up, and other programs."""

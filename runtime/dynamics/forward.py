@@ -1,0 +1,95 @@
+"""Forward dynamics from end to end: start, method, records, results."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError, nearest
+from ..mechanism.model import Array, Model
+from ..mechanism.reader import check_times
+from ..motion.results import Results
+from .augmented import Augmented
+from .inverse import inverse
+from .nullspace import check_inertia
+from .partition import Partition, Stop
+from .record import Record, results
+from .start import begin
+
+METHODS = ("partition", "global")
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What a simulation gave: its results as far as it came, and why it stopped (None where it did not)."""
+
+    results: Results
+    stop: Stop | None
+
+
+def _silent(_: str) -> None:
+    return None
+
+
+def simulate(
+    model: Model,
+    times: Array | None = None,
+    method: str = "partition",
+    progress: Callable[[str], None] = _silent,
+    reactions: bool = True,
+    through: bool = True,
+) -> Outcome:
+    """Return the motion under the loads at the given times, or at those of [simulation].
+
+    `through` lets a mechanism with one free motion pass a bifurcation on the branch that continues its tangent.
+    """
+    if method not in METHODS:
+        raise InputError(
+            f"--method {method}: the methods of simulate are {', '.join(METHODS)}{nearest(method, METHODS)}"
+        )
+    asked = model.simulation.times() if times is None else np.asarray(times, dtype=np.float64)
+    begins = model.simulation.start
+    if len(asked) == 0 or not np.isfinite(asked).all() or (np.diff(asked) <= 0).any() or asked[0] < begins:
+        raise InputError(
+            f"--at: times are increasing numbers from the start of the simulation ({begins:g}) on - put them in order"
+        )
+    check_times(model, asked)
+    start = begin(model)
+    if start.free == 0:
+        found = inverse(model, asked, progress)
+        failure = found.failure
+        stop = None if failure is None else Stop(failure.time, f"group {failure.group} at t = {failure.time:.9g} s")
+        return Outcome(found.results, stop)
+    check_inertia(model, start)
+    run: Partition | Augmented
+    if method == "partition":
+        run = Partition(model, start, progress, reactions, through)
+    else:
+        run = Augmented(model, start, reactions)
+    grid = asked if asked[0] == begins else np.concatenate([[begins], asked])
+    records, stop = run.run(grid)
+    shown = max(0, len(records) - (len(grid) - len(asked)))
+    return Outcome(results(model, method, records, _diagnostics(run, records), shown), stop)
+
+
+def _diagnostics(run: Partition | Augmented, records: list[Record]) -> dict[str, Any]:
+    total = np.array([r.kinetic + r.potential for r in records])
+    size = max((max(abs(r.kinetic), abs(r.kinetic - records[0].kinetic)) for r in records), default=0.0)
+    drift = float(np.abs(total - total[0]).max()) / size if size > 0 else 0.0
+    notes: dict[str, Any] = {
+        "max_residual": run.counts.residual,
+        "energy_drift": drift,
+        "steps": run.counts.steps,
+        "evaluations": run.counts.evaluations,
+    }
+    if isinstance(run, Partition):
+        notes["coordinate_changes"] = run.counts.changes
+        notes["crossings"] = run.counts.crossings
+        notes["cut"] = list(run.gauge.cut)
+        notes["coordinates"] = [{"from": t, "independent": list(names)} for t, names in run.counts.history[:1000]]
+    if run.reactions is not None and run.reactions.not_unique:
+        notes["reactions"] = {"not_unique": sorted(run.reactions.not_unique & set(run.model.joints))}
+    return notes

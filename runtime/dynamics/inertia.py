@@ -1,0 +1,85 @@
+"""Masses and inertias of the bodies on their twists: mass matrices, inertia wrenches, kinetic energy."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..mechanism.model import Array, Model
+from .posture import Posture, width
+
+
+class Inertia:
+    """The constant inertia of every body, and what follows from it at a posture; all about the bodies' origins."""
+
+    def __init__(self, model: Model) -> None:
+        n, d = len(model.bodies), model.dimension
+        self.width = width(model)
+        self.mass = np.zeros(n)
+        self.centre = np.zeros((n, d))
+        self.about_centre = np.zeros(n) if d == 2 else np.zeros((n, 3, 3))
+        for k, body in enumerate(model.bodies.values()):
+            if body.mass is not None:
+                self.mass[k], self.centre[k] = body.mass.mass, body.mass.centre
+                about = np.asarray(body.mass.inertia, dtype=np.float64)
+                self.about_centre[k] = float(about.reshape(-1)[0]) if d == 2 else about
+
+    def arms(self, posture: Posture) -> Array:
+        """Return the way from each body's origin to its centre of mass, in global axes, n x d."""
+        return np.asarray((posture.rotation @ self.centre[:, :, None])[:, :, 0])
+
+    def centres(self, posture: Posture) -> Array:
+        """Return the places of the centres of mass, n x d."""
+        return np.asarray(posture.origin + self.arms(posture))
+
+    def matrices(self, posture: Posture) -> Array:
+        """Return the mass matrix of each body on its twist, n x w x w."""
+        r, m = self.arms(posture), self.mass
+        found = np.zeros((len(m), self.width, self.width))
+        if posture.planar:
+            x, y = r.T
+            found[:, 0, 0] = found[:, 1, 1] = m
+            found[:, 0, 2] = found[:, 2, 0] = -m * y
+            found[:, 1, 2] = found[:, 2, 1] = m * x
+            found[:, 2, 2] = self.about_centre + m * (x * x + y * y)
+            return found
+        S = skew(r)
+        mS = m[:, None, None] * S
+        found[:, [0, 1, 2], [0, 1, 2]] = m[:, None]
+        found[:, :3, 3:], found[:, 3:, :3] = -mS, mS
+        found[:, 3:, 3:] = self._turned(posture) - mS @ S
+        return found
+
+    def gyroscopic(self, posture: Posture) -> Array:
+        """Return the part of the inertia wrenches that is quadratic in the twists, n x w."""
+        r, m = self.arms(posture), self.mass
+        found = np.zeros((len(m), self.width))
+        if posture.planar:
+            # a_c = -ω² r points along the arm: a force, and no moment about the origin
+            found[:, :2] = -(m * posture.twist[:, 2] ** 2)[:, None] * r
+            return found
+        omega = posture.twist[:, 3:]
+        found[:, :3] = m[:, None] * np.cross(omega, np.cross(omega, r))
+        spin = (self._turned(posture) @ omega[:, :, None])[:, :, 0]
+        found[:, 3:] = np.cross(r, found[:, :3]) + np.cross(omega, spin)
+        return found
+
+    def wrenches(self, posture: Posture, acceleration: Array) -> Array:
+        """Return the wrenches (n x w) that the accelerations (n x w, of the twists) need: M a + quadratic part."""
+        linear = (self.matrices(posture) @ acceleration[:, :, None])[:, :, 0]
+        return np.asarray(linear + self.gyroscopic(posture))
+
+    def kinetic(self, posture: Posture) -> float:
+        """Return the kinetic energy."""
+        momentum = (self.matrices(posture) @ posture.twist[:, :, None])[:, :, 0]
+        return 0.5 * float(np.sum(momentum * posture.twist))
+
+    def _turned(self, posture: Posture) -> Array:
+        return np.asarray(posture.rotation @ self.about_centre @ posture.rotation.swapaxes(1, 2))
+
+
+def skew(v: Array) -> Array:
+    """Return the matrices of v ×, n x 3 x 3."""
+    found = np.zeros((len(v), 3, 3))
+    found[:, 0, 1], found[:, 0, 2], found[:, 1, 2] = -v[:, 2], v[:, 1], -v[:, 0]
+    found -= found.swapaxes(1, 2)
+    return found

@@ -1,0 +1,258 @@
+"""The kinematics of one set of coordinates, instant by instant: poses, velocity transformation R, and c = Ṙ ż.
+
+A mechanism with as many drivers (real and virtual) as it has freedoms is a program of group solvers. Evaluated over
+k + 1 lanes with equal driver values, lane i with the rate 1 of driver i alone, the last one with the actual rates and
+given accelerations, the program gives column i of R as velocities and the accelerations without those of the free
+coordinates: exactly, from the compiled solvers, without another derivation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import AssemblyError, InputError
+from ..mechanism.model import Array
+from ..motion.program import AngleStep, GroupStep, LinearStep, Program
+from ..motion.run import Solution, assembly_modes
+from .carriers import Carriers, Combination, Instant, combination
+
+
+class Bridge:
+    """How a group crosses a meeting of its branches: φ over the one free coordinate, a polynomial between two sides.
+
+    The middle of the interval is where the group is singular although its motion is smooth; polynomials through
+    values and slopes on both sides, where enough digits are left, replace the group there.
+    """
+
+    def __init__(self, z: float, reach: float, way: float) -> None:
+        self.z, self.reach, self.way = z, reach, way  # way: direction in which the coordinate goes through
+        self.after: dict[str, Array] = {}  # signs behind the meeting
+        self.series: dict[str, NDArray[np.object_]] = {}  # per group one Chebyshev series and two derivatives per φ
+
+    def place(self, z: float) -> float:
+        """Return the place along the way: -1 to 1 between the two sides."""
+        return self.way * (z - self.z) / self.reach
+
+
+class Mechanics:
+    """A program evaluated at one instant; it owns the arrays, the branch signs and the Newton starts."""
+
+    def __init__(self, program: Program) -> None:
+        self.program, self.model = program, program.model
+        self.drivers = tuple(program.drivers)
+        k = self.k = len(self.drivers)
+        self.rows = np.array([program.drivers[d] for d in self.drivers], dtype=np.int64)
+        self.time = np.zeros(k + 1)
+        self.state = np.zeros((3, program.n_rows, k + 1))
+        for row, value in program.constants.items():
+            self.state[0, row] = value
+        self.state[1, self.rows, np.arange(k)] = 1.0
+        self.signs: dict[str, Array] = {}
+        self.near: dict[int, float] = {}  # continuous angles by their rows
+        self.bridge: Bridge | None = None
+        self.evaluations = 0
+        self._steps = [_compiled(step) for step in program.steps]
+        self.groups = tuple(s for s in program.steps if isinstance(s, GroupStep))
+        self._known: tuple[float, Array] | None = None  # time and φ, φ̇, φ̈ of all rows when last accepted
+        self._angles: tuple[float, Array, Array, Array] | None = None
+        self._read = Carriers(self.model, program)
+        from .kernels import combine
+
+        self._combine = combine
+
+    # ---- the start ------------------------------------------------------------------------------------------------
+    def begin(self, t: float, values: Array, starts: Mapping[str, Array], angle: Array) -> None:
+        """Assemble every group next to its start (φ in the order of its solver), planar angles next to `angle`."""
+        self._put(t, values, np.zeros(self.k), np.zeros(self.k))
+        solution = Solution(self.program, self.time, np.zeros(1, dtype=np.int64), self.state, self.k + 1)
+        self.bridge, self._known, self._angles = None, None, (t, angle, 0 * angle, 0 * angle)
+        index = {b: i for i, b in enumerate(self.model.bodies)}
+        for step, work in zip(self.program.steps, self._steps, strict=True):
+            if isinstance(step, GroupStep):
+                near = replace(step, solver=replace(step.solver, start=starts[step.plan.name]))
+                modes = assembly_modes(solution, near, every=False)
+                if not modes:
+                    raise AssemblyError(
+                        f"group {step.plan.name} ({', '.join(step.plan.bodies)}) cannot be assembled at t = {t:.9g} s"
+                    )
+                mode = min(modes, key=lambda m: m.distance)
+                self.signs[step.plan.name] = mode.signs
+                self.state[0, step.phi_rows] = mode.phi[:, None]
+            elif isinstance(step, AngleStep):
+                body = _body_of(self.program, step)
+                self.near[step.row] = float(angle[index[body]]) if body else step.near
+            self._run(work)
+
+    # ---- one instant ----------------------------------------------------------------------------------------------
+    def evaluate(self, t: float, values: Array, rates: Array, accelerations: Array) -> Instant | None:
+        """Return the instant at which the drivers have these values and derivatives; None where there is none."""
+        if not self.solve(t, values, rates, accelerations):
+            return None
+        return self.read()
+
+    def solve(self, t: float, values: Array, rates: Array, accelerations: Array) -> bool:
+        """Solve all groups, so that the state holds every coordinate; False where a group has no solution."""
+        self.evaluations += 1
+        self._put(t, values, rates, accelerations)
+        if self._known is not None:
+            self._predict(t)
+        return all(self._run(work) for work in self._steps)
+
+    def read(self) -> Instant | None:
+        """Return the instant that the state holds."""
+        t = float(self.time[0])
+        found = self._read(self.state, t)
+        if not np.isfinite(found.c).all() or not np.isfinite(found.R).all():
+            return None
+        if self._angles is not None and found.posture.planar:
+            t0, angle, rate, acceleration = self._angles
+            ahead = angle + (t - t0) * (rate + 0.5 * (t - t0) * acceleration)
+            whole = found.posture.angle + 2 * np.pi * np.round((ahead - found.posture.angle) / (2 * np.pi))
+            found = replace(found, posture=replace(found.posture, angle=whole))
+        return found
+
+    def at_step(self, solution: Solution, step: int) -> Instant | None:
+        """Return the instant of a step of a solved run of the same program, on its branches."""
+        t, state = float(solution.time[step]), solution.state
+        for group in self.groups:
+            name = group.plan.name
+            signs = solution.signs[name].copy()
+            for when, which in solution.course.flips.get(name, []):
+                if when <= t:
+                    signs[which] *= -1.0
+            self.signs[name] = signs
+            self.state[0, group.phi_rows, 0] = state[0, group.phi_rows, step]
+        self.near = {s.row: float(state[0, s.row, step]) for s in self.program.steps if isinstance(s, AngleStep)}
+        return self.evaluate(t, *state[:, self.rows, step])
+
+    def accept(self, instant: Instant, free: NDArray[np.int64], zddot: Array) -> None:
+        """Note the last evaluation as the place from which the next ones are predicted; z̈ of the free coordinates."""
+        state, k = self.state, self.k
+        rates = state[1, :, :k][:, free] @ zddot
+        self._known = (float(self.time[0]), np.stack([state[0, :, k], state[1, :, k], state[2, :, k] + rates]))
+        self.near = {row: float(state[0, row, k]) for row in self.near}
+        posture = instant.posture
+        if posture.planar:
+            alpha = instant.c[:, 2] + instant.R[:, 2][:, free] @ zddot
+            self._angles = (posture.time, posture.angle, posture.twist[:, 2], alpha)
+
+    @property
+    def bodies(self) -> Combination | None:
+        """Origins and axes of all bodies, body by body, for compiled code; None with rods, which have one axis only."""
+        return None if self._read.rods else self._read.by_body()
+
+    def conditioning(self) -> dict[str, float]:
+        """Return for every group its distance from singularity (0 to 1) at the last evaluation."""
+        found, kappa, residual = {}, np.empty(1), np.empty(1)
+        for step in self.groups:
+            m, s = step.solver.group.module, step.solver
+            m.sweep_quality(
+                self.time, self.state[0], step.h_rows, s.par, step.phi_rows, 0, 1, kappa, residual, s.group.work
+            )
+            found[step.plan.name] = float(kappa[0])
+        return found
+
+    def residual(self) -> float:
+        """Return the largest constraint residual of the groups at the last evaluation, relative to the size squared."""
+        worst, kappa, residual = 0.0, np.empty(1), np.empty(1)
+        for step in self.groups:
+            m, s = step.solver.group.module, step.solver
+            m.sweep_quality(
+                self.time, self.state[0], step.h_rows, s.par, step.phi_rows, 0, 1, kappa, residual, s.group.work
+            )
+            worst = max(worst, float(residual[0]))
+        return worst / max(self.model.size**2, 1e-300)
+
+    # ---- inside ---------------------------------------------------------------------------------------------------
+    def _put(self, t: float, values: Array, rates: Array, accelerations: Array) -> None:
+        self.time[:] = t
+        self.state[0, self.rows] = values[:, None]
+        self.state[1, self.rows, self.k] = rates
+        self.state[2, self.rows, self.k] = accelerations
+
+    def _predict(self, t: float) -> None:
+        assert self._known is not None
+        t0, (x, v, a) = self._known
+        for step in self.groups:
+            if not step.solver.closed_form:
+                rows = step.phi_rows
+                self.state[0, rows, 0] = x[rows] + (t - t0) * (v[rows] + 0.5 * (t - t0) * a[rows])
+
+    def _run(self, work: GroupStep | AngleStep | Combination) -> bool:
+        if isinstance(work, Combination):
+            self._combine(self.state, work.rows, work.start, work.columns, work.factors)
+            return True
+        if isinstance(work, AngleStep):
+            self._angle(work)
+            return True
+        return self._group(work)
+
+    def _group(self, step: GroupStep) -> bool:
+        solver, name, n = step.solver, step.plan.name, self.k + 1
+        q, qdot, qddot = self.state
+        m, par, work = solver.group.module, solver.par, solver.group.work
+        bridge, signs = self.bridge, self.signs[name]
+        crossed = False
+        if bridge is not None and name in bridge.after:
+            x = bridge.place(float(self.state[0, self.rows[-1], 0]))
+            if abs(x) <= 1.0:
+                self._cross(step, bridge, x)
+                crossed = True
+            elif x > 0:
+                signs = bridge.after[name]
+        known = (self.time, q, qdot, qddot, step.h_rows, par)
+        if not crossed:
+            failed, _ = m.sweep(*known, signs, q, qdot, qddot, step.phi_rows, 0, n, work)
+            if failed:
+                return False
+        if step.point_rows is not None:
+            buffer = np.empty((step.point_rows.shape[0], 3, step.point_rows.shape[1]))
+            m.sweep_points(*known, q, qdot, qddot, step.phi_rows, step.point_rows, 0, n, buffer)
+        return True
+
+    def _cross(self, step: GroupStep, bridge: Bridge, x: float) -> None:
+        """Write φ and its derivatives from the polynomials over the one coordinate that moves."""
+        row, slope = self.rows[-1], bridge.way / bridge.reach
+        rate, bend = self.state[1, row], self.state[2, row]
+        for phi_row, (value, first, second) in zip(step.phi_rows, bridge.series[step.plan.name], strict=True):
+            d1, d2 = first(x) * slope, second(x) * slope * slope
+            self.state[0, phi_row] = value(x)
+            self.state[1, phi_row] = d1 * rate
+            self.state[2, phi_row] = d1 * bend + d2 * rate * rate
+
+    def _angle(self, step: AngleStep) -> None:
+        x, y = self.state[:, step.x], self.state[:, step.y]
+        square = x[0] ** 2 + y[0] ** 2
+        angle = np.arctan2(y[0], x[0])
+        ahead = self.near.get(step.row, step.near)
+        if self._known is not None:
+            t0, (_, v, a) = self._known
+            dt = float(self.time[0]) - t0
+            ahead += dt * (v[step.row] + 0.5 * dt * a[step.row])
+        rate = (x[0] * y[1] - y[0] * x[1]) / square
+        self.state[0, step.row] = angle + 2 * np.pi * np.round((ahead - angle) / (2 * np.pi))
+        self.state[1, step.row] = rate
+        turning = x[0] * y[2] - y[0] * x[2] - 2 * rate * (x[0] * x[1] + y[0] * y[1])
+        self.state[2, step.row] = turning / square
+
+
+def _compiled(step: object) -> GroupStep | AngleStep | Combination:
+    if isinstance(step, GroupStep | AngleStep):
+        return step
+    if isinstance(step, LinearStep):
+        return combination(step.rows, step.terms)
+    raise InputError(
+        "a mechanism with a cam has no closed solver for its free coordinates - use simulate --method global"
+    )
+
+
+def _body_of(program: Program, step: AngleStep) -> str | None:
+    """Return the body whose x axis an angle step follows."""
+    for name, carrier in program.carriers.items():
+        if carrier.axes[0] == (((step.x, 1.0),), ((step.y, 1.0),)):
+            return name
+    return None

@@ -1,0 +1,294 @@
+"""Forward dynamics in independent joint coordinates, which change where others serve clearly better.
+
+The positions of all bodies follow from the coordinates by the group solvers at every evaluation, so that the joints
+stay closed to rounding for any duration; only the coordinates and their rates are integrated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..errors import AssurgentError, InputError
+from ..mechanism.model import Array, Model
+from .applied import Applied
+from .coordinates import Gauge, Weighed, shown_name
+from .crossing import NEAR, NODES, bridge_ahead
+from .equations import Equations, Moved
+from .inertia import Inertia
+from .posture import poses_of
+from .reactions import Reactions
+from .record import Record, energies
+from .sets import Chosen, Sets
+from .start import Start
+
+CLEARLY = 4.0  # how many times better (in squared cosines) another set must be before it takes over
+TIGHTER = 1e-3  # the integrator's own tolerance, of the one asked for: it holds per step, the user's for the whole run
+SINGULAR = 1e-5  # distance of a group from singularity at which a run without a way through ends
+SELDOM = 4  # steps between two looks at the criterion where no group is near a singular position
+STRIDE = 0.4  # of the distance from singularity, or of a radian: how far a coordinate may go in one step
+
+
+@dataclass(frozen=True)
+class Stop:
+    """Why a simulation ended early."""
+
+    time: float
+    message: str
+
+
+@dataclass
+class Counts:
+    """What a run did."""
+
+    steps: int = 0
+    evaluations: int = 0
+    changes: int = 0
+    crossings: int = 0
+    residual: float = 0.0
+    history: list[tuple[float, tuple[str, ...]]] = field(default_factory=list)
+
+
+class Partition:
+    """One forward simulation by coordinate partitioning."""
+
+    def __init__(
+        self, model: Model, start: Start, progress: Callable[[str], None], reactions: bool = True, through: bool = True
+    ) -> None:
+        self.model, self.progress, self.through = model, progress, through
+        self.inertia = Inertia(model)
+        self.applied = Applied(model, self.inertia)
+        self.reactions = Reactions(model) if reactions else None
+        self.gauge = Gauge(model, [c.joint for c in start.chosen])
+        self.sets = Sets(model, progress)
+        self.counts = Counts()
+        self._distance, self._unweighed = 1.0, 0  # least distance of a group from singularity; steps since last weighed
+        self.f = start.free
+        self.chosen = start.chosen or self._first(start)
+        self.t = start.posture.time
+        values = self.gauge.values(self.gauge.system.remember(poses_of(self.gauge.system, start.posture)))
+        values |= dict(zip(start.chosen, (i.value for i in _sorted(model)), strict=True))
+        rates = self.gauge.rates(poses_of(self.gauge.system, start.posture), start.posture.twist)
+        self.equations = Equations(model, self.inertia, self.applied, self._entered(start, values))
+        self.z = np.array([values[c] for c in self.chosen])
+        self.zdot = np.array([rates[c] for c in self.chosen])
+        self._accept(self._moved(self.t, self.z, self.zdot))
+        self._note()
+
+    # ---- the start ------------------------------------------------------------------------------------------------
+    def _first(self, start: Start) -> Chosen:
+        """Return the best set at the start, of those that can be built."""
+        from .nullspace import free_motions
+
+        R = free_motions(self.model, start.poses)
+        weighed = self.gauge.weigh(poses_of(self.gauge.system, start.posture), R, self.inertia.matrices(start.posture))
+        usable = list(self.gauge.listed)
+        while True:
+            best = weighed.best(usable)
+            if len(best) < self.f:
+                raise InputError(
+                    f"{self.model.origin or self.model.name}: no {self.f} joint coordinates (R, P, slot, C or H) tell "
+                    "the position of this mechanism - simulate it with --method global"
+                )
+            chosen = tuple(sorted(self.gauge.all[i] for i in best))
+            try:
+                self.sets.build(chosen)
+                return chosen
+            except AssurgentError:
+                usable.remove(min(best, key=lambda i: weighed.cosines[i]))
+
+    def _entered(self, start: Start, values: dict[Any, float]) -> Any:
+        held = [d.motion(np.array([self.t]))[0, 0] for d in self.model.drivers.values()]
+        all_values = np.array([*held, *(values[c] for c in self.chosen)])
+        return self.sets.enter(self.chosen, start.posture, all_values)
+
+    # ---- one state ------------------------------------------------------------------------------------------------
+    def _moved(self, t: float, z: Array, zdot: Array) -> Moved:
+        found = self.equations.moved(t, z, zdot)
+        if found is None:
+            raise _LostError
+        return found
+
+    def _accept(self, moved: Moved) -> None:
+        self.equations.mechanics.accept(moved.instant, self.equations.free, moved.zddot)
+        self.applied.remember(moved.instant.posture)
+
+    def _weighed(self, moved: Moved) -> Weighed:
+        posture = moved.instant.posture
+        R = moved.instant.R[:, :, self.equations.free]
+        return self.gauge.weigh(poses_of(self.gauge.system, posture), R, self.inertia.matrices(posture))
+
+    def record(self, t: float, z: Array, zdot: Array) -> Record:
+        """Return everything that is reported at one instant of the current set."""
+        moved = self._moved(t, z, zdot)
+        self.counts.residual = max(self.counts.residual, self.equations.mechanics.residual())
+        posture = moved.instant.posture
+        efforts = self.equations.efforts(moved)
+        lack = moved.lack
+        if len(efforts):
+            lack = lack - self._applied_by_drivers(moved, efforts)
+        weighed = self._weighed(moved)
+        return Record(
+            posture,
+            moved.acceleration,
+            *energies(self.inertia, self.applied, posture),
+            efforts=dict(zip(self.equations.driven, efforts.tolist(), strict=True)),
+            reactions=self.reactions.solve(posture, lack) if self.reactions else {},
+            criterion={shown_name(self.model, self.gauge.all[i]): float(weighed.cosines[i]) for i in self.gauge.listed},
+            independent=tuple(shown_name(self.model, c) for c in self.chosen),
+        )
+
+    def _applied_by_drivers(self, moved: Moved, efforts: Array) -> Array:
+        from .inverse import effort_wrenches
+
+        given = dict(zip(self.equations.driven, efforts.tolist(), strict=True))
+        return effort_wrenches(self.model, moved.instant.posture, given)
+
+    # ---- the run --------------------------------------------------------------------------------------------------
+    def run(self, times: Array) -> tuple[list[Record], Stop | None]:
+        """Return the records at increasing times from the start on, and why they end early (None: they do not)."""
+        records: list[Record] = []
+        k = 0
+        while k < len(times) and times[k] <= self.t:
+            records.append(self.record(self.t, self.z, self.zdot))
+            k += 1
+        if k == len(times):
+            return records, None
+        solver = self._solver(float(times[-1]), None)
+        while k < len(times):
+            solver.max_step = self._longest()
+            try:
+                solver.step()
+            except _LostError:
+                solver.status = "failed"
+            if solver.status == "failed":
+                return records, self._stop(solver.t)
+            self.counts.steps += 1
+            t, y = float(solver.t), np.asarray(solver.y)
+            if times[k] <= t:
+                dense = solver.dense_output() if times[k] < t else None
+                while k < len(times) and times[k] <= t:
+                    at = y if times[k] == t or dense is None else dense(times[k])
+                    records.append(self.record(float(times[k]), at[: self.f], at[self.f :]))
+                    k += 1
+            self.t, self.z, self.zdot = t, y[: self.f].copy(), y[self.f :].copy()
+            moved = self._moved(t, self.z, self.zdot)
+            self._accept(moved)
+            changed = self._look(moved)
+            if changed is None:
+                return records, self._stop(t)
+            if changed and k < len(times):
+                solver = self._solver(float(times[-1]), solver.h_abs)
+        self.counts.evaluations += self.equations.mechanics.evaluations
+        return records, None
+
+    def _solver(self, stop: float, first: float | None) -> Any:
+        from scipy.integrate import DOP853
+
+        tolerance = max(TIGHTER * self.model.simulation.tolerance, 3e-14)
+        lengths = np.array([1.0 if c.kind == "angle" else self.model.size for c in self.chosen])
+        y = np.concatenate([self.z, self.zdot])
+        step = None if first is None else min(first, stop - self.t)
+        atol = tolerance * np.tile(lengths, 2)
+        return DOP853(self.equations.rates, self.t, y, stop, rtol=tolerance, atol=atol, first_step=step)
+
+    def _longest(self) -> float:
+        """Return how long the next step may be: no further than the groups are from being singular."""
+        near = self._distance
+        scale = np.array([1.0 if c.kind == "angle" else self.model.size for c in self.chosen])
+        fastest = float(np.abs(self.zdot / scale).max(initial=0.0))
+        return STRIDE * max(near, 0.1) / fastest if fastest > 0 else np.inf
+
+    def _look(self, moved: Moved) -> bool | None:
+        """See whether the coordinates still serve, True where they were changed; None where there is no way on."""
+        mechanics = self.equations.mechanics
+        self._distance = 1.0
+        bridge = mechanics.bridge
+        if bridge is not None:
+            place = bridge.place(float(self.z[0]))
+            if abs(place) <= NODES[-1]:
+                return False
+            if place > 0:
+                mechanics.signs.update(bridge.after)
+                self.counts.crossings += 1
+            mechanics.bridge = None
+        self._distance = min(mechanics.conditioning().values(), default=1.0)
+        self._unweighed += 1
+        if self._distance > NEAR and self._unweighed < SELDOM:
+            return False
+        self._unweighed = 0
+        weighed = self._weighed(moved)
+        mine = weighed.quality([self.gauge.all.index(c) for c in self.chosen])
+        best = self._best(weighed)
+        if best is not None and weighed.quality([self.gauge.all.index(c) for c in best]) > CLEARLY * mine:
+            self._change(best, moved)
+            return True
+        if self._distance < NEAR:
+            if self.f == 1 and not self.model.drivers:
+                mechanics.bridge = bridge_ahead(self.equations, self.t, float(self.z[0]), float(self.zdot[0]))
+                self._moved(self.t, self.z, self.zdot)
+                if mechanics.bridge is not None and not self.through:
+                    return None
+            if mechanics.bridge is None and self._distance < SINGULAR:
+                return None
+        return False
+
+    def _best(self, weighed: Weighed) -> Chosen | None:
+        usable = list(self.gauge.listed)
+        while True:
+            best = weighed.best(usable)
+            if len(best) < self.f:
+                return None
+            chosen = tuple(sorted(self.gauge.all[i] for i in best))
+            if chosen not in self.sets.refused:
+                return chosen
+            usable.remove(min(best, key=lambda i: weighed.cosines[i]))
+
+    def _change(self, chosen: Chosen, moved: Moved) -> None:
+        posture = moved.instant.posture
+        poses = self.gauge.system.remember(poses_of(self.gauge.system, posture))
+        values, rates = self.gauge.values(poses), self.gauge.rates(poses, posture.twist)
+        held = self.equations.prescribed(self.t)[0]
+        z = np.array([values[c] for c in chosen])
+        try:
+            mechanics = self.sets.enter(chosen, posture, np.concatenate([held, z]))
+        except AssurgentError as error:
+            self.sets.refused[chosen] = error
+            return
+        self.counts.evaluations += self.equations.mechanics.evaluations
+        self.equations.mechanics.evaluations = 0
+        self.equations.enter(mechanics)
+        self.chosen, self.z, self.zdot = chosen, z, np.array([rates[c] for c in chosen])
+        self._accept(self._moved(self.t, self.z, self.zdot))
+        self.counts.changes += 1
+        self._note()
+
+    def _note(self) -> None:
+        self._distance, self._unweighed = 1.0, 0
+        self.counts.history.append((self.t, tuple(shown_name(self.model, c) for c in self.chosen)))
+
+    def _stop(self, t: float) -> Stop:
+        near = self.equations.mechanics.conditioning() if self.equations.mechanics.groups else {}
+        group = min(near, key=lambda n: near[n]) if near else ""
+        steps = {s.plan.name: s.plan for s in self.equations.mechanics.groups}
+        where = ""
+        if group:
+            plan = steps[group]
+            where = f"group {group} (bodies {', '.join(plan.bodies)}; joints {', '.join(plan.joints)}) "
+        self.counts.evaluations += self.equations.mechanics.evaluations
+        return Stop(
+            t,
+            f"{where}at t = {t:.9g} s: no set of joint coordinates carries the motion on: the mechanism is at a "
+            "bifurcation, or it cannot move further - start elsewhere, change a length, or use --method global",
+        )
+
+
+class _LostError(AssurgentError):
+    """The groups have no solution at a state that the integrator accepted."""
+
+
+def _sorted(model: Model) -> list[Any]:
+    return sorted(model.initial, key=lambda i: (i.joint, i.coordinate))

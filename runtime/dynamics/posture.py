@@ -1,0 +1,101 @@
+"""Where all bodies are at one instant and how they move; the form that every part of the dynamics shares.
+
+Bodies stand in the order of the model, the frame first. A twist is the velocity of a body's origin and its angular
+velocity in global axes: three numbers (vx, vy, ω) in the plane, six in space; a wrench is a force and its moment about
+the same origin. So twist · wrench is power, and the rows of `Absolute` act on the same columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..mechanism.absolute import Absolute
+from ..mechanism.model import FRAME, Array, Model
+from ..mechanism.rows import Poses
+from ..motion.measure import BodyMotion
+
+CONTACT_ITERATIONS = 20
+
+
+@dataclass(frozen=True, eq=False)
+class Posture:
+    """Poses and twists of n bodies: origin n x d, rotation n x d x d, angle n (planar, continuous), twist n x w."""
+
+    time: float
+    origin: Array
+    rotation: Array
+    angle: Array
+    twist: Array
+
+    @property
+    def planar(self) -> bool:
+        return bool(self.origin.shape[1] == 2)
+
+    def carried(self, body: int, local: Array) -> Array:
+        """Return a vector from the axes of a body in global axes."""
+        return np.asarray(self.rotation[body] @ local)
+
+    def velocity(self, body: int, arm: Array) -> Array:
+        """Return the velocity of the point of a body that lies at `arm` (global axes) from its origin."""
+        twist = self.twist[body]
+        if self.planar:
+            return np.array([twist[0] - twist[2] * arm[1], twist[1] + twist[2] * arm[0]])
+        return np.asarray(twist[:3] + np.cross(twist[3:], arm))
+
+
+def width(model: Model) -> int:
+    """Return the number of components of a twist."""
+    return 3 if model.dimension == 2 else 6
+
+
+def poses_of(system: Absolute, posture: Posture) -> Poses:
+    """Return a posture as the poses of the rows in absolute coordinates."""
+    poses = posture.angle if posture.planar else posture.rotation
+    names = [b for b in system.index if b != FRAME]
+    return touching(system, system.posed({b: (posture.origin[system.index[b]], poses[system.index[b]]) for b in names}))
+
+
+def touching(system: Absolute, poses: Poses) -> Poses:
+    """Return the poses with the contacts of cams, found on a grid, refined to rounding; the bodies stay in place."""
+    mine = np.flatnonzero(system.contact_column >= 0)
+    if len(mine) == 0:
+        return poses
+    columns = system.contact_column[mine]
+    values = system.measured(poses)  # of the drivers: they are not asked here
+    for _ in range(CONTACT_ITERATIONS):
+        change = np.linalg.lstsq(system.jacobian(poses)[:, columns], -system.rows(poses, values), rcond=None)[0]
+        contact = poses.contact.copy()
+        contact[mine] += change
+        poses = replace(poses, contact=contact)
+        if np.abs(change).max() < 1e-15:
+            break
+    return poses
+
+
+def posture_of(poses: Poses, twist: Array, time: float) -> Posture:
+    """Return poses and twists (n x 6) of all bodies as a posture."""
+    if poses.planar:
+        planar = np.ascontiguousarray(poses.rotation[:, :2, :2])
+        return Posture(time, poses.origin[:, :2].copy(), planar, poses.angle.copy(), twist[:, [0, 1, 5]])
+    return Posture(time, poses.origin.copy(), poses.rotation.copy(), poses.angle.copy(), twist.copy())
+
+
+def motions(model: Model, postures: Sequence[Posture], accelerations: Sequence[Array]) -> dict[str, BodyMotion]:
+    """Return the motion of every movable body over a sequence of postures with their accelerations (n x w each)."""
+    d, found = model.dimension, {}
+    origins = np.array([p.origin for p in postures])
+    rates = np.array([[p.twist, a] for p, a in zip(postures, accelerations, strict=True)])  # time, order, body, w
+    for k, name in enumerate(model.bodies):
+        if name == FRAME:
+            continue
+        origin = np.stack([origins[:, k].T, rates[:, 0, k, :d].T, rates[:, 1, k, :d].T])
+        if d == 2:
+            angle = np.stack([np.array([p.angle[k] for p in postures]), rates[:, 0, k, 2], rates[:, 1, k, 2]])
+            found[name] = BodyMotion(origin, angle=angle)
+        else:
+            rotation = np.array([p.rotation[k] for p in postures])
+            found[name] = BodyMotion(origin, rotation=rotation, omega=rates[:, 0, k, 3:].T, alpha=rates[:, 1, k, 3:].T)
+    return found

@@ -1,0 +1,81 @@
+"""Sets of independent coordinates: each with its own structure, program and solvers, made once and entered anywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..errors import AssurgentError
+from ..mechanism.model import Array, Body, Model
+from ..mechanism.structure import Structure
+from ..motion.plan import GroupPlan, Plan
+from ..motion.planning import plan_groups, studied
+from ..motion.program import GroupStep, build
+from ..motion.solvers import bind
+from .coordinates import Coordinate, driven_by
+from .mechanics import Mechanics
+from .posture import Posture
+
+Chosen = tuple[Coordinate, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Built:
+    """A set of coordinates that is ready: the model with its virtual drivers, its structure and its mechanics."""
+
+    model: Model
+    structure: Structure
+    mechanics: Mechanics
+
+
+class Sets:
+    """The sets met so far; a set whose solvers cannot be made is noted and not asked for again."""
+
+    def __init__(self, model: Model, progress: Callable[[str], None]) -> None:
+        self.model, self.progress = model, progress
+        self._built: dict[Chosen, Built] = {}
+        self.refused: dict[Chosen, AssurgentError] = {}
+
+    def build(self, chosen: Chosen) -> Built:
+        """Return the mechanics of a set; whatever forbids it is raised, and remembered."""
+        if chosen in self.refused:
+            raise self.refused[chosen]
+        if chosen not in self._built:
+            try:
+                model = driven_by(self.model, chosen)
+                structure = studied(model)
+                program = build(model, plan_groups(model, structure), self.progress)
+                self._built[chosen] = Built(model, structure, Mechanics(program))
+            except AssurgentError as error:
+                self.refused[chosen] = error
+                raise
+        return self._built[chosen]
+
+    def enter(self, chosen: Chosen, posture: Posture, values: Array) -> Mechanics:
+        """Return the mechanics of a set with every group on the branch of a posture; values of all its drivers."""
+        built = self.build(chosen)
+        posed = at_posture(built.model, posture)
+        plans = {p.name: p for p in plan_groups(posed, built.structure) if isinstance(p, GroupPlan)}
+        mechanics = built.mechanics
+        if any(plans[s.plan.name].specification != s.plan.specification for s in mechanics.groups):
+            # the plan depends on where it was made: take the one of this posture
+            ordered: list[Plan] = list(plan_groups(posed, built.structure))
+            mechanics = Mechanics(build(posed, ordered, self.progress))
+            plans = {s.plan.name: s.plan for s in mechanics.groups}
+        starts = {s.plan.name: self._start(s, plans[s.plan.name]) for s in mechanics.groups}
+        mechanics.begin(posture.time, values, starts, posture.angle)
+        return mechanics
+
+    def _start(self, step: GroupStep, plan: GroupPlan) -> Array:
+        return bind(plan, self.progress).start if plan is not step.plan else step.solver.start
+
+
+def at_posture(model: Model, posture: Posture) -> Model:
+    """Return the model with its first configuration at a posture."""
+    bodies: dict[str, Body] = {}
+    for k, (name, body) in enumerate(model.bodies.items()):
+        bodies[name] = replace(body, origin=posture.origin[k].copy(), rotation=posture.rotation[k].copy())
+    places = {p: b.outside(x) for b in bodies.values() for p, x in b.points.items()}
+    return replace(model, bodies=bodies, points={**{p: np.asarray(x) for p, x in model.points.items()}, **places})

@@ -1,0 +1,80 @@
+"""Where a simulation begins: free motions counted, coordinates of [initial] set, the mechanism assembled."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..errors import AssemblyError, InputError
+from ..mechanism.absolute import Absolute
+from ..mechanism.assembly import Linear, assemble
+from ..mechanism.mobility import compare, nearby
+from ..mechanism.model import Array, Model
+from ..mechanism.rows import Poses
+from .coordinates import Coordinate, driven_by
+from .posture import Posture, posture_of
+
+CONSISTENT = 1e-8  # of the rates given, how far the rows may miss them
+
+
+@dataclass(frozen=True, eq=False)
+class Start:
+    """The first posture, the poses that it stands for, the free motions, and the coordinates of [initial]."""
+
+    posture: Posture
+    poses: Poses
+    free: int
+    chosen: tuple[Coordinate, ...]
+
+
+def begin(model: Model) -> Start:
+    """Return the start of a forward simulation; wrong input where [initial] does not fit the free motions."""
+    t = model.simulation.start
+    chosen = tuple(Coordinate(i.joint, i.coordinate) for i in model.initial)
+    held = driven_by(model, chosen)
+    at = np.array([t])
+    jets = {name: d.motion(at)[:3, 0] for name, d in model.drivers.items()}
+    values = {name: float(x[0]) for name, x in jets.items()}
+    values |= {c.driver: i.value for c, i in zip(chosen, model.initial, strict=True)}
+    system = Absolute(held)
+    poses = system.remember(assemble(held, values))
+    found = compare(model, poses, nearby(model, poses))
+    free = found.mobility - len(model.drivers)
+    _check_counts(model, free)
+    rates = {name: float(x[1]) for name, x in jets.items()}
+    rates |= {c.driver: i.rate for c, i in zip(chosen, model.initial, strict=True)}
+    twist = _rates(model, system, poses, rates)
+    return Start(posture_of(poses, twist, t), poses, free, tuple(sorted(chosen)))
+
+
+def _check_counts(model: Model, free: int) -> None:
+    where = str(model.origin or model.name)
+    if free < 0:
+        raise InputError(
+            f"{where}: [drivers]: there are {len(model.drivers)} drivers for {len(model.drivers) + free} free motions "
+            "- remove a driver"
+        )
+    if model.initial and len(model.initial) != free:
+        raise InputError(
+            f"{where}: [initial]: gives {len(model.initial)} coordinates; the mechanism has {free} free motions "
+            f"beside its {len(model.drivers)} drivers - give position and rate of {free} joint coordinates, or of none"
+        )
+
+
+def _rates(model: Model, system: Absolute, poses: Poses, rates: dict[str, float]) -> Array:
+    """Return the twists (n x 6) with these rates; of those that the rates leave open, the smallest."""
+    wanted = system.per_driver(rates)
+    linear = Linear(system, poses)
+    unknowns = linear.solve(wanted)
+    miss = np.abs((system.times(poses, unknowns) - wanted) / system.row_scale)
+    largest = float(np.abs(wanted / system.row_scale).max(initial=0.0))
+    if miss.max(initial=0.0) > CONSISTENT * largest:
+        name = system.names[int(np.argmax(miss))]
+        raise AssemblyError(
+            f"{model.origin or model.name}: [initial]: the rates contradict the joints at the start (at '{name}'): "
+            "the mechanism is at a dead point of a coordinate given there - give the rate of another joint, or "
+            "another start"
+        )
+    return np.asarray(system.spread(unknowns)[0])
+

@@ -1,0 +1,36 @@
+"""Numba's machine code on disk: a damaged file is dropped, and its function compiled again."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+
+
+class _ForgivingCache:
+    """A Numba cache whose damaged files count as missing; everything else is Numba's own."""
+
+    def __init__(self, cache: Any) -> None:
+        self._cache = cache
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._cache, name)
+
+    def load_overload(self, signature: Any, context: Any) -> Any:
+        try:
+            return self._cache.load_overload(signature, context)
+        except Exception:  # noqa: BLE001 - unpickling damaged bytes may raise anything
+            try:
+                self._cache.flush()
+            except OSError:  # it cannot be written either: compile for this process only
+                self._cache.disable()
+            return None
+
+
+def forgive_damage(module: ModuleType) -> None:
+    """Let every compiled function of an emitted module survive damage to what is cached of it."""
+    from numba.core.dispatcher import Dispatcher
+
+    functions: list[Any] = [f for f in vars(module).values() if isinstance(f, Dispatcher)]
+    for function in functions:
+        if not isinstance(function._cache, _ForgivingCache):
+            function._cache = _ForgivingCache(function._cache)

@@ -1,0 +1,170 @@
+"""Inverse dynamics: power balance, three schemes, actuators, Newton-Euler, and back from forward motion."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from assurgent.runtime.dynamics.forward import simulate
+from assurgent.runtime.dynamics.inverse import inverse
+from assurgent.runtime.dynamics.reactions import SCHEMES
+from assurgent.runtime.errors import InputError
+from assurgent.runtime.mechanism.model import Driver
+
+DRIVEN = """
+[drivers]
+theta = { joint = "A", angle = "pi/3 + 4*t + 0.3*sin(5*t)" }
+[simulation]
+stop = 2
+step = 0.1
+"""
+
+
+@pytest.fixture
+def driven(mechanisms, read):
+    return read(mechanisms.HEAD.format(name="four-bar") + mechanisms.CRANK_ROCKER + DRIVEN)
+
+
+def test_power_is_balanced(driven):
+    r = inverse(driven).results
+    assert r.diagnostics["power_balance"] < 1e-13
+    # and in the large: work of the motor is the gain of energy (Simpson over a fine grid)
+    times = np.linspace(0, 2, 401)
+    fine = inverse(driven, times).results
+    power = fine.drivers["theta"].effort * fine.joints["A"].rate
+    work = (times[1] - times[0]) / 3 * (power[0] + 4 * power[1:-1:2].sum() + 2 * power[2:-2:2].sum() + power[-1])
+    assert work == pytest.approx(fine.energy.total[-1] - fine.energy.total[0], abs=2e-5)  # of the fourth-order rule
+
+
+def test_three_schemes_agree(driven):
+    found = {scheme: inverse(driven, scheme=scheme).results for scheme in SCHEMES}
+    largest = max(np.abs(r.force).max() for r in found["direct"].reactions.values())
+    for scheme in ("tangent", "inverse"):
+        for joint, reaction in found[scheme].reactions.items():
+            assert reaction.force == pytest.approx(found["direct"].reactions[joint].force, abs=1e-11 * largest)
+            assert reaction.moment == pytest.approx(found["direct"].reactions[joint].moment, abs=1e-11 * largest)
+
+
+def test_reactions_keep_every_body_in_balance(driven):
+    r = inverse(driven).results
+    force = {j: s.force for j, s in r.reactions.items()}
+    gravity = np.array([0, -9.81])
+    masses = {"crank": (0.5, "A", "B"), "rod": (1.2, "B", "C"), "rocker": (0.9, "D", "C")}
+    ends = {"crank": force["A"] - force["B"], "rod": force["B"] - force["C"], "rocker": force["C"] + force["D"]}
+    for body, (m, one, two) in masses.items():
+        centre = 0.5 * (r.points[one].acceleration + r.points[two].acceleration)
+        assert ends[body] == pytest.approx(m * (centre - gravity), abs=1e-10)
+
+
+def test_actuators_carry_the_same_power(driven, mechanisms, read):
+    text = mechanisms.HEAD.format(name="four-bar") + mechanisms.CRANK_ROCKER + DRIVEN
+    acted = inverse(read(text + '[actuators]\nmotor = { joint = "D" }\n')).results
+    plain = inverse(driven).results
+    power = plain.drivers["theta"].effort * plain.joints["A"].rate
+    moving = np.abs(plain.joints["D"].rate) > 0.1
+    assert (acted.actuators["motor"].effort * acted.joints["D"].rate)[moving] == pytest.approx(power[moving], rel=1e-9)
+    assert acted.diagnostics["power_balance"] < 1e-12
+    assert acted.drivers["theta"].effort == pytest.approx(np.zeros(21))
+    with pytest.raises(InputError, match="actuators"):
+        inverse(read(text + '[actuators]\none = { joint = "D" }\ntwo = { joint = "B" }\n'))
+
+
+class Sampled:
+    """A motion known at some instants only, with its derivatives."""
+
+    text = "sampled"
+
+    def __init__(self, times, value, rate, acceleration):
+        self.times, self.jets = times, np.stack([value, rate, acceleration, 0 * value])
+
+    def __call__(self, t):
+        return self.jets[:, np.searchsorted(self.times, t)]
+
+    def check(self, times, where):
+        return None
+
+
+@pytest.mark.parametrize("name", ["CRANK_ROCKER", "RSSR"])
+def test_inverse_gives_back_what_forward_was_given(mechanisms, read, name):
+    if name == "RSSR":
+        text, torque = mechanisms.RSSR, '[0, 0, "0.2*cos(3*t)"]'
+    else:
+        text, torque = mechanisms.HEAD.format(name="m") + mechanisms.CRANK_ROCKER, '"1.5*cos(3*t)"'
+        text += '[initial]\nq = { joint = "A", angle = 1, rate = 2 }\n'
+    model = read(text + f'[forces]\nmotor = {{ body = "crank", torque = {torque} }}\n')
+    times = np.linspace(0, 0.3, 31)
+    forward = simulate(model, times).results
+    joint = forward.joints["A"]
+    motion = Sampled(times, joint.angle, joint.rate, joint.acceleration)
+    driver = Driver("q", "angle", motion, "A", ("frame", "crank"))
+    back = inverse(replace(model, loads=(), initial=(), drivers={"q": driver}), times).results
+    given = (0.2 if name == "RSSR" else 1.5) * np.cos(3 * times)
+    assert back.drivers["q"].effort == pytest.approx(given, abs=1e-8)
+    for j in forward.reactions:
+        assert back.reactions[j].force == pytest.approx(forward.reactions[j].force, abs=1e-8 * 100)
+
+
+GUIDED = """
+format = 1
+space = "planar"
+gravity = [0, -9.81]
+[points]
+O = [0, 0]
+L = [0.1, 0]
+R = [0.5, 0]
+[bodies.frame]
+points = ["O"]
+[bodies.table]
+points = ["L", "R"]
+mass = 4
+centre = [0.1, 0]
+inertia = 0.2
+[joints]
+left = { type = "P", bodies = ["frame", "table"], at = "L", axis = [1, 0], through = "O" }
+right = { type = "P", bodies = ["frame", "table"], at = "R", axis = [1, 0], through = "O" }
+[drivers]
+push = { joint = "left", displacement = "0.1 + 0.05*sin(2*t)" }
+"""
+
+DOOR = """
+format = 1
+space = "spatial"
+gravity = [0, 0, -9.81]
+[points]
+L = [0, 0, 0.2]
+U = [0, 0, 1.8]
+H = [0.8, 0, 1]
+[bodies.frame]
+points = ["L", "U"]
+[bodies.door]
+points = ["L", "U", "H"]
+mass = 30
+centre = [0.4, 0, 0.8]
+inertia = [8, 9, 2, 0, 0, 0]
+[joints]
+low = { type = "R", bodies = ["frame", "door"], at = "L", axis = [0, 0, 1] }
+up = { type = "R", bodies = ["frame", "door"], at = "U", axis = [0, 0, 1] }
+[initial]
+swing = { joint = "low", angle = 0, rate = 1 }
+"""
+
+
+def test_reactions_that_are_not_unique_are_marked(read):
+    r = inverse(read(GUIDED), np.array([0.0, 0.5])).results
+    assert r.diagnostics["reactions"] == {"not_unique": ["left", "right"]}
+    total = r.reactions["left"].force + r.reactions["right"].force
+    assert total == pytest.approx(np.array([[0, 4 * 9.81]] * 2), abs=1e-10)  # the driver alone pushes along
+    assert r.drivers["push"].effort == pytest.approx(4 * -0.2 * np.sin([0, 1]), abs=1e-12)
+    assert r.diagnostics["power_balance"] < 1e-12
+
+
+def test_a_door_on_two_hinges(read):
+    r = simulate(read(DOOR), np.array([0.0, 0.5]), "global").results
+    assert r.diagnostics["reactions"] == {"not_unique": ["low", "up"]}
+    total = r.reactions["low"].force + r.reactions["up"].force
+    across = -30 * 0.4 * np.array([[np.cos(t), np.sin(t)] for t in (0, 0.5)])  # at 1 rad/s about the hinges
+    assert total == pytest.approx(np.column_stack([across, [30 * 9.81] * 2]), abs=1e-9)
+
+
+def test_unique_reactions_are_not_marked(driven):
+    assert "reactions" not in inverse(driven).results.diagnostics
