@@ -71,8 +71,9 @@ class VariantText:
     state: str
     corrected: str
     prediction: str
-    step_size: str
+    step_square: str
     and_work: str
+    in_lane_kernels: tuple[tuple[str, str], ...]
     in_lanes: bool
     serial: str
     sweeps: tuple[SweepText, ...]
@@ -94,6 +95,15 @@ DRIVERS = (
     DriverText("run_td", "sweep", "Position, velocity and acceleration by the time derivative; Newton iterations."),
     DriverText("run_3ot", "sweep_3ot", "The same with accelerations by the third-order tensor."),
     DriverText("run_newton", "newton", "The same as run_td, every position by Newton from its Taylor prediction."),
+)
+
+
+_IN_LANES = (
+    ("position", "position_at"),
+    ("factor", "factor_at"),
+    ("velocity", "velocity_rhs"),
+    ("acceleration", "acceleration_rhs"),
+    ("tensor", "acceleration_3ot_at"),
 )
 
 
@@ -127,7 +137,6 @@ def variant_text(number: int, scratch: int, module: ModuleType, constant: frozen
     units = [
         UnitText(_unit(r, i), _unit(s, i - r), i) for i in range(r + s) if i < r or i - r not in constant
     ]
-    sizes = [f"abs(dx[{i}]) / (abs(xs[{i}]) + 1.0)" for i in n]
     return VariantText(
         number=number,
         name=module.NAME,
@@ -157,8 +166,9 @@ def variant_text(number: int, scratch: int, module: ModuleType, constant: frozen
         state=_tuple([f"x[p{i}, k]" for i in n]),
         corrected=_tuple([f"xs[{i}] - dx[{i}]" for i in n]),
         prediction=_tuple([f"out[p{i}, j] + dt * (outdot[p{i}, j] + 0.5 * dt * outddot[p{i}, j])" for i in n]),
-        step_size=" + ".join(sizes),
+        step_square=" + ".join(f"dx[{i}] * dx[{i}]" for i in n),
         and_work=", work" if loops else "",
+        in_lane_kernels=tuple((n, f) for n, f in _IN_LANES if hasattr(module, f)),
         in_lanes=not loops,
         serial="newton",
         sweeps=tuple(sweeps),

@@ -95,7 +95,10 @@ class Sampler:
         if not np.max(np.abs(self._rows(*x, t))) <= 1e-13 or not np.isfinite(self._jacobian(*x, t)).all():
             return None
         rates = self._rates(x[r : r + s], x[r + s :])
-        return Configuration(x[:r], x[r : r + s], x[r + s :], t, *rates) if np.isfinite(rates).all() else None
+        if not np.isfinite(rates).all():
+            return None
+        found = Configuration(x[:r], x[r : r + s], x[r + s :], t, *rates)
+        return self._consistent(found) if d.n_constraints > r else found
 
     @cached_property
     def _condition_rates(self) -> tuple[Callable[..., Array], Callable[..., Array], Callable[..., Array]] | None:
@@ -130,6 +133,61 @@ class Sampler:
         hddot = hddot - inverse @ (N @ hddot + bend(*h, *par, *hdot, *hddot))
         hdddot = hdddot - inverse @ (N @ hdddot + third(*h, *par, *hdot, *hddot))
         return hdot, hddot, hdddot
+
+    # ---- redundant groups: rates that all rows agree on -------------------------------------------------------------
+    @cached_property
+    def _bends(self) -> tuple[Callable[..., Array], Callable[..., Array]]:
+        """γ of Eq. 30, and the right-hand side of the jerk, as functions of everything they contain."""
+        d = self.d
+        first = [*self.variables, d.t, *d.phi.rate(1), *d.h.rate(1)]
+        second = [*first, *d.phi.rate(2), *d.h.rate(2), *d.h.rate(3)]
+        return _function(first, d.gamma), _function(second, d.jerk_rhs)
+
+    def _consistent(self, c: Configuration) -> Configuration | None:
+        """Return the configuration with the nearest rates for which the redundant rows say nothing new.
+
+        Rows that follow from others only at special lengths (a planar linkage in space, Bennett's) leave no motion at
+        a random pose but that along the others: the left null space of Φ_φ asks Φ_h ḣ = 0, and so on in each order.
+        """
+        d, s = self.d, self.d.n_independent
+        full = self._full_jacobian(c)
+        P, H = full[:, : d.n_dependent], full[:, d.n_dependent : d.n_dependent + s]
+        U = np.linalg.svd(P)[0][:, d.n_dependent :].T
+        gamma, jerk = self._bends
+        x = (*c.phi, *c.h, *c.par, c.t)
+
+        def conditions(hdot: Array, hddot: Array) -> tuple[Array, Array, Array]:
+            if self._condition_rates is None:
+                return np.zeros((0, s)), np.zeros(0), np.zeros(0)
+            N, bend, third = (f(*c.h, *c.par, *hdot, *hddot) for f in self._condition_rates)
+            return N.reshape(-1, s), bend, third
+
+        N = conditions(c.hdot, c.hddot)[0]
+        M = np.vstack([U @ H, N])
+        u, sigma, vt = np.linalg.svd(M, full_matrices=False)
+        # rows that always agree (1R) leave rounding in U Φ_h, which must not count as a condition
+        kept = sigma > 1e-9 * max(float(np.linalg.norm(full)), 1.0)
+        inverse = vt[kept].T / sigma[kept] @ u[:, kept].T
+
+        def nearest(rate: Array, rows: Array, rest: Array) -> Array:
+            return np.asarray(rate - inverse @ (M @ rate - np.concatenate([rows, rest])))
+
+        hdot = nearest(c.hdot, np.zeros(len(U)), np.zeros(len(N)))
+        phidot = -np.linalg.lstsq(P, H @ hdot, rcond=None)[0]
+        g = gamma(*x, *phidot, *hdot)
+        hddot = nearest(c.hddot, -U @ g, -conditions(hdot, c.hddot)[1])
+        phiddot = -np.linalg.lstsq(P, H @ hddot + g, rcond=None)[0]
+        j = jerk(*x, *phidot, *hdot, *phiddot, *hddot, *np.zeros(s))
+        hdddot = nearest(c.hdddot, U @ j, -conditions(hdot, hddot)[2])
+        agreed = np.abs(U @ H @ hdot).max() < 1e-11 and np.abs(U @ (H @ hddot + g)).max() < 1e-10
+        return Configuration(c.phi, c.h, c.par, c.t, hdot, hddot, hdddot) if agreed else None
+
+    def parameters_are_free(self, c: Configuration) -> bool:
+        """Return whether the redundant rows stay consistent when a parameter changes."""
+        full = self._full_jacobian(c)
+        U = np.linalg.svd(full[:, : self.d.n_dependent])[0][:, self.d.n_dependent :].T
+        lengths = full[:, self.d.n_dependent + self.d.n_independent :]
+        return bool(np.abs(U @ lengths).max(initial=0.0) < 1e-9)
 
     def _full_jacobian(self, c: Configuration) -> Array:
         rows = self._jacobian(*c.phi, *c.h, *c.par, c.t).reshape(self.n_rows, -1)

@@ -1,4 +1,4 @@
-"""A four-bar with any number of dyads in a row, written as a mechanism file: python scalable_four_bar.py 100 > out.toml"""
+"""A four-bar with k dyads in a row, written as a mechanism file: python scalable_four_bar.py 100 > k100.toml"""
 
 from __future__ import annotations
 

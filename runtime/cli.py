@@ -15,6 +15,7 @@ from rich.console import Console
 from rich.table import Table
 
 from . import cli_dynamics, cli_mechanism
+from .benchmark.command import add_arguments as bench_arguments
 from .errors import AssurgentError, InputError, nearest
 
 if TYPE_CHECKING:
@@ -224,11 +225,9 @@ def _has_greek() -> bool:
 
 
 def command_bench(options: argparse.Namespace) -> int:
-    from .bench import group_table
+    from .benchmark.command import run
 
-    chosen, whole = _usable(options.types)
-    out.print(group_table(chosen, options.lanes))
-    return 0 if whole else 1
+    return run(options, out)
 
 
 def _literal(text: str) -> str:
@@ -266,11 +265,8 @@ def _arguments() -> argparse.ArgumentParser:
     show.add_argument("type", metavar="TYPE")
     show.add_argument("--latex", action="store_true", help="equations as LaTeX")
     show.add_argument("--source", action="store_true", help="the emitted module")
-    bench = commands.add_parser("bench", help="time the compiled sweeps of the types side by side")
-    bench.add_argument("types", metavar="TYPE", nargs="*", help="types to time (default: all)")
-    bench.add_argument(
-        "--lanes", type=_positive, default=2400, help="lanes (time steps) of a sweep (default %(default)s)"
-    )
+    bench = commands.add_parser("bench", help="measure speed: the published case studies, types, start-up")
+    bench_arguments(bench)
     return parser
 
 

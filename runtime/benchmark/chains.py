@@ -137,3 +137,29 @@ def spatial_exact(k: int, speed: float, time: Array, paper: bool) -> Array:
         s = along + (along * along + constant(ROD**2 - CRANK**2, x)).sqrt()
         found += [s.times(float(c)) for c in u] if paper else [s]
     return np.stack([f.array() for f in found], axis=1)
+
+
+def triad() -> Chain:
+    """Return a triad whose leg A hangs on a crank of 0.25 m; B and C are fixed."""
+    crank, group = load("R").module, load("triad-6R").module
+    D, E = np.array([2.0, 2.5]), np.array([4.0, 2.5])
+    F = D + 0.5 * (E - D) + 0.6 * np.array([-(E - D)[1], (E - D)[0]])
+    A = np.array([0.25, 0.0])
+    B, C = np.array([5.0, 0.0]), np.array([7.0, 1.5])
+    constants = {3: B[0], 4: B[1], 5: C[0], 6: C[1]}
+    par = (np.hypot(*(D - A)), np.hypot(*(E - B)), np.hypot(*(F - C)), np.hypot(*(E - D)), 0.5, 0.6)
+    items = (
+        Entry(crank, (ZERO, ZERO, ONE, ZERO, DRIVER), (7, 8), (0.25,), ()),
+        Entry(group, (7, 8, 3, 4, 5, 6), (9, 10, 11, 12), tuple(float(p) for p in par), ()),
+    )
+    layout = Layout(items, frozenset({ZERO, ONE, *constants}), (DRIVER,), 13)
+    first = {7: 0.25, 8: 0.0, 9: D[0], 10: D[1], 11: E[0], 12: E[1]}
+    return Chain(layout, constants, 0.0, PLANAR_SPEED, np.arange(7, 13), 6, first)
+
+
+def triad_residual(state: Array) -> float:
+    """Return how far the lengths of the triad's rods are from those at the start, relative."""
+    q = state[0]
+    pairs = ((7, 9), (3, 11), (9, 11))
+    lengths = [np.hypot(q[b] - q[a], q[b + 1] - q[a + 1]) for a, b in pairs]
+    return max(float(np.abs(x / x[0] - 1.0).max()) for x in lengths)

@@ -171,3 +171,23 @@ def spatial(k: int, speed: float, n: int = STEPS, rounds: int = ROUNDS) -> Row:
     system.run(clock)
     row.profile["GLOB_SP"] = tuple(float(100 * c / clock.sum()) for c in clock)
     return row
+
+
+def triad(n: int = STEPS, rounds: int = ROUNDS) -> Row:
+    """Return a triad of six revolutes on a crank, a group without closed form: Newton in lanes, step by step, and with
+    a generic LU. Errors are the largest distances of the residuals from zero, relative to the squares of the lengths."""
+    chain = chains.triad()
+    modular = Modular(chain, n)
+    actions: dict[str, Callable[[], Any]] = {}
+    error, iterations = {}, {}
+    for name, driver in (("newton", "run_newton"), ("newton_lanes", "run_newton_lanes")):
+        modular.run(driver)
+        error[name] = chains.triad_residual(modular.state)
+        iterations[name] = modular.iterations / n / 2
+        actions[name] = lambda driver=driver: modular.run(driver)  # type: ignore[misc]
+    modular.run("run_newton")
+    single = Global(chain, n, "global", True, modular.state[:, :, 0].copy())
+    single.run()
+    error["generic_lu"], iterations["generic_lu"] = chains.triad_residual(single.state), single.iterations
+    actions["generic_lu"] = single.run
+    return Row(chain.n_equations, 1, least(actions, rounds), error, iterations)

@@ -130,7 +130,7 @@ class Augmented:
         if closed is None:
             return None
         J = self.system.jacobian(closed)
-        velocity = np.concatenate([twist[1:].ravel(), np.zeros(self.system.n_columns - (self.n - 1) * self.width)])
+        velocity = np.concatenate([twist[1:].ravel(), self._contact_rates(J, twist, jets)])
         miss = J @ velocity - self.system.per_driver({d: float(x[1]) for d, x in jets.items()})
         velocity = velocity - Linear(self.system, closed).solve(miss)
         found = np.zeros_like(twist)

@@ -9,6 +9,8 @@ it the group cannot be closed; another coordinate must take over there.
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 from numpy.polynomial import Chebyshev, chebyshev
 from numpy.typing import NDArray
@@ -137,10 +139,8 @@ def _behind(
             value, slope = before[name][0][-1], before[name][1][-1]
             expected = value + 2 * bridge.way * bridge.reach * slope
             misses: list[tuple[float, Array]] = []
-            for factor in (1.0, -1.0) if len(held[name]) else (1.0,):
-                signs = held[name].copy()
-                if len(signs):
-                    signs[-1] *= factor
+            for factors in itertools.product((1.0, -1.0), repeat=len(held[name])):
+                signs = held[name] * np.array(factors)
                 phi = _solved(scout, step, first, signs)
                 if phi is not None:
                     misses.append((float(np.abs(phi - expected).max()), signs))

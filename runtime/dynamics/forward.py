@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -62,7 +62,7 @@ def simulate(
         found = inverse(model, asked, progress)
         failure = found.failure
         stop = None if failure is None else Stop(failure.time, f"group {failure.group} at t = {failure.time:.9g} s")
-        return Outcome(found.results, stop)
+        return Outcome(replace(found.results, method=method), stop)
     check_inertia(model, start)
     run: Partition | Augmented
     if method == "partition":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..mechanism.model import Array, Model
+from ..mechanism.model import Array, Body, Model
 from .posture import Posture, width
 
 
@@ -22,6 +22,8 @@ class Inertia:
                 self.mass[k], self.centre[k] = body.mass.mass, body.mass.centre
                 about = np.asarray(body.mass.inertia, dtype=np.float64)
                 self.about_centre[k] = float(about.reshape(-1)[0]) if d == 2 else about
+                if body.rod:
+                    self.centre[k], self.about_centre[k] = _as_rod(model, body, body.mass.centre, about)
 
     def arms(self, posture: Posture) -> Array:
         """Return the way from each body's origin to its centre of mass, in global axes, n x d."""
@@ -75,6 +77,19 @@ class Inertia:
 
     def _turned(self, posture: Posture) -> Array:
         return np.asarray(posture.rotation @ self.about_centre @ posture.rotation.swapaxes(1, 2))
+
+
+def _as_rod(model: Model, body: Body, centre: Array, about: Array) -> tuple[Array, Array]:
+    """Return centre and inertia of a rod without spin: what differs across its line has no direction to be held in.
+
+    The centre is moved to the line, and the inertia made equal in all directions across it.
+    """
+    ends = [j.a if j.first == body.name else j.b for j in model.joints.values() if body.name in (j.first, j.second)]
+    line = (ends[1] - ends[0]) / np.linalg.norm(ends[1] - ends[0])
+    along = np.outer(line, line)
+    across = np.eye(3) - along
+    spin = float(line @ about @ line)
+    return ends[0] + along @ (centre - ends[0]), 0.5 * (np.trace(about) - spin) * across + spin * along
 
 
 def skew(v: Array) -> Array:

@@ -89,9 +89,10 @@ class Partition:
         while True:
             best = weighed.best(usable)
             if len(best) < self.f:
+                why = "; ".join(dict.fromkeys(str(error) for error in self.sets.refused.values()))
                 raise InputError(
                     f"{self.model.origin or self.model.name}: no {self.f} joint coordinates (R, P, slot, C or H) tell "
-                    "the position of this mechanism - simulate it with --method global"
+                    f"the position of this mechanism{f' ({why})' if why else ''} - simulate it with --method global"
                 )
             chosen = tuple(sorted(self.gauge.all[i] for i in best))
             try:
@@ -151,21 +152,26 @@ class Partition:
     def run(self, times: Array) -> tuple[list[Record], Stop | None]:
         """Return the records at increasing times from the start on, and why they end early (None: they do not)."""
         records: list[Record] = []
+        try:
+            stop = self._advance(times, records)
+        except _LostError:
+            stop = self._stop(self.t)
+        self.counts.evaluations += self.equations.mechanics.evaluations
+        return records, stop
+
+    def _advance(self, times: Array, records: list[Record]) -> Stop | None:
         k = 0
         while k < len(times) and times[k] <= self.t:
             records.append(self.record(self.t, self.z, self.zdot))
             k += 1
         if k == len(times):
-            return records, None
+            return None
         solver = self._solver(float(times[-1]), None)
         while k < len(times):
             solver.max_step = self._longest()
-            try:
-                solver.step()
-            except _LostError:
-                solver.status = "failed"
+            solver.step()
             if solver.status == "failed":
-                return records, self._stop(solver.t)
+                return self._stop(solver.t)
             self.counts.steps += 1
             t, y = float(solver.t), np.asarray(solver.y)
             if times[k] <= t:
@@ -179,11 +185,10 @@ class Partition:
             self._accept(moved)
             changed = self._look(moved)
             if changed is None:
-                return records, self._stop(t)
+                return self._stop(t)
             if changed and k < len(times):
                 solver = self._solver(float(times[-1]), solver.h_abs)
-        self.counts.evaluations += self.equations.mechanics.evaluations
-        return records, None
+        return None
 
     def _solver(self, stop: float, first: float | None) -> Any:
         from scipy.integrate import DOP853
@@ -278,7 +283,6 @@ class Partition:
         if group:
             plan = steps[group]
             where = f"group {group} (bodies {', '.join(plan.bodies)}; joints {', '.join(plan.joints)}) "
-        self.counts.evaluations += self.equations.mechanics.evaluations
         return Stop(
             t,
             f"{where}at t = {t:.9g} s: no set of joint coordinates carries the motion on: the mechanism is at a "

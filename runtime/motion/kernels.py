@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -13,8 +14,20 @@ OPTIONS = {"cache": True, "error_model": "numpy", "fastmath": {"contract"}, "no_
 FLAT = {**OPTIONS, "forceinline": True}
 
 SETTLED = 1e-11  # largest Newton step, relative, after which rates from the factors before it are exact enough
-NEARLY = 1e-5  # largest step after which the next one settles
+NEARLY = 1e-6  # largest step after which the next one settles
 MOST_SWEEPS = 8  # of Newton over the lanes of a block
+
+
+def in_lanes(function: Any) -> Any:
+    """Return a kernel with the sines and cosines of lanes in place of `math`'s, which loops cannot vectorise."""
+    from . import lanemath
+
+    code = function.py_func
+    if not {"sin", "cos"} & set(code.__code__.co_names):
+        return function
+    copy = FunctionType(code.__code__, {**code.__globals__, "math": lanemath}, code.__name__)
+    # not cached: in the cache it would be taken for the function that it is a copy of
+    return njit(error_model="numpy", fastmath={"contract", "nsz", "nnan"}, forceinline=True)(copy)
 
 
 @njit(**OPTIONS)
@@ -49,6 +62,15 @@ def seed(q, qdot, qddot, out, rows, seeds, shifts, first, last):  # type: ignore
             j = np.uint64(seeds[k])
             d = shifts[k]
             out[row, k] = q[row, j] + d * (qdot[row, j] + 0.5 * d * qddot[row, j])
+
+
+@njit(**OPTIONS)
+def reach(q, rows, lane):  # type: ignore[no-untyped-def]
+    """The largest of some rows in one lane: what Newton steps are measured by."""
+    largest = 1e-300
+    for row in rows:
+        largest = max(largest, abs(q[row, lane]))
+    return largest
 
 
 def _call(n: int) -> Any:

@@ -52,6 +52,7 @@ def _description(variants: tuple[tuple[ModuleType, frozenset[int]], ...]) -> str
         package_folder("templates") / "system.py.jinja",
         package_folder("codegen") / "program.py",
         package_folder("runtime") / "motion" / "kernels.py",
+        package_folder("runtime") / "motion" / "lanemath.py",
     ):
         lines.append(f"# {path.name} {hashlib.sha256(path.read_bytes()).hexdigest()}")
     return "\n".join(lines) + "\n"

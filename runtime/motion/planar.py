@@ -141,7 +141,7 @@ class _Writer:
 
     def _sketch(self, key: str) -> Array:
         pin = self.layout.pins[key]
-        if pin.point in self.model.points:
+        if pin.point is not None and pin.point in self.model.points:
             return self.model.points[pin.point]
         (name, seat), *_ = pin.seats.items()
         return self.body(name).outside(_pair(seat))
@@ -236,9 +236,11 @@ class _Writer:
 
     def _place(self, cluster: Cluster, place: Vector) -> str:
         """Return a point of a cluster as text: its anchor plus what lies between."""
-        key = self.choice.anchors[cluster.index]
-        way = add(place, negative(self.layout.pins[key].places[cluster.index]))
-        return f"{self._pin(key)}{self._way(cluster.group, way)}"
+        anchor = self._pin(self.choice.anchors[cluster.index])
+        return f"{anchor}{self._way(cluster.group, self._from_anchor(cluster, place))}"
+
+    def _from_anchor(self, cluster: Cluster, place: Vector) -> Vector:
+        return add(place, negative(self.layout.pins[self.choice.anchors[cluster.index]].places[cluster.index]))
 
     def _way(self, c: Class, way: Vector) -> str:
         """Return ' + ...' for a vector in the frame of a class."""
@@ -268,7 +270,7 @@ class _Writer:
         key = self.layout.pin_at(name, body)
         if key is not None:
             return self._pin(key)
-        return self._place(self.layout.cluster_of[body], self.layout.place(body, local(point), "point"))
+        return self._place(self.layout.cluster_of[body], self.layout.place(body, local(point), "point", role))
 
     def _axis(self, j: Joint) -> tuple[str, Class | None, complex]:
         """Return the direction of a joint's line as a unit vector, with its class and its direction in that frame."""
@@ -314,7 +316,7 @@ class _Writer:
 
     def _through(self, j: Joint) -> str:
         if j.first in self.layout.inside:
-            return self._place(self.layout.cluster_of[j.first], self.layout.place(j.first, local(j.a), "foot"))
+            return self._place(self.layout.cluster_of[j.first], self.layout.place(j.first, local(j.a), "foot", j.name))
         return self.sheet.known(("through", j.name), "A", "point", PointOf(j.first, j.a))
 
     def _line(self, j: Joint) -> None:
@@ -326,7 +328,7 @@ class _Writer:
         if j.first in layout.inside:
             cluster = layout.cluster_of[j.first]
             anchor = self.choice.anchors[cluster.index]
-            way = add(layout.place(j.first, local(j.a), "foot"), negative(layout.pins[anchor].places[cluster.index]))
+            way = self._from_anchor(cluster, layout.place(j.first, local(j.a), "foot", j.name))
             fixed = None if turned else constant(way)
             if fixed is None:
                 B = self._through(j)
@@ -339,7 +341,7 @@ class _Writer:
         if layout.class_of.get(j.second) is c and c is not None and not turned:
             cluster = layout.cluster_of[j.second]
             anchor = self.choice.anchors[cluster.index]
-            way = add(layout.place(j.second, local(j.b), "at"), negative(layout.pins[anchor].places[cluster.index]))
+            way = self._from_anchor(cluster, layout.place(j.second, local(j.b), "at", j.name))
             fixed = constant(way)
             if fixed is not None:
                 C = self._pin(anchor)

@@ -30,7 +30,7 @@ class Term:
     coefficient: complex
     turns: tuple[tuple[str, int], ...] = ()
     slide: str | None = None
-    origin: str = ""
+    origin: tuple[str, ...] = ()
     back: bool = False
 
 
@@ -77,7 +77,7 @@ class Orientation:
     unit: complex
     turns: tuple[tuple[str, int], ...] = ()
 
-    def vector(self, local: complex, origin: str) -> Vector:
+    def vector(self, local: complex, *origin: str) -> Vector:
         return (Term(self.unit * local, self.turns, None, origin),)
 
 
@@ -250,15 +250,15 @@ class Layout:
     def _step(self, j: Joint) -> Vector:
         """Return origin of second minus origin of first, across a driven joint."""
         a, b = self.orientations[j.first], self.orientations[j.second]
-        way = add(a.vector(local(j.a), f"{j.name} a"), negative(b.vector(local(j.b), f"{j.name} b")))
+        way = add(a.vector(local(j.a), "from", j.name), negative(b.vector(local(j.b), "to", j.name)))
         if j.kind == "P":
-            (axis,) = a.vector(local(j.axis_a), f"{j.name} slide")
+            (axis,) = a.vector(local(j.axis_a), "slide", j.name)
             way = add(way, (replace(axis, slide=self.symbol[self.shift[j.name].name]),))
         return way
 
-    def place(self, body: str, point: complex, origin: str) -> Vector:
+    def place(self, body: str, point: complex, *origin: str) -> Vector:
         """Return a point of a body in the frame of its class, from the origin of its cluster."""
-        return add(self.cluster_of[body].origins[body], self.orientations[body].vector(point, f"{body} {origin}"))
+        return add(self.cluster_of[body].origins[body], self.orientations[body].vector(point, *origin, body))
 
     def pin_at(self, point: str | None, body: str) -> str | None:
         """Return the key of the pin that a body of the group has at a point of the mechanism."""
@@ -271,15 +271,16 @@ class Layout:
                 ends = ((j.first, local(j.a)), (j.second, local(j.b)))
                 mine = {b: p for b, p in ends if b in self.inside}
                 known = next((end for end in ends if end[0] not in self.inside), None)
-                # each joint to what is known has a pin of its own, however many stand at one point
-                key = f"{j.at} of {next(iter(mine))}" if known else j.at
+                # each joint to what is known has a pin of its own, however many stand at one point; names of the
+                # user have no line feeds, so that keys with one are no names of points
+                key = f"{j.at}\n{next(iter(mine))}" if known else j.at
                 pin = self.pins.setdefault(key, Pin(key, {}, known, point=j.at))
                 for body, point in mine.items():
-                    pin.places.setdefault(self.cluster_of[body].index, self.place(body, point, key))
+                    pin.places.setdefault(self.cluster_of[body].index, self.place(body, point, "pin", key))
                     pin.seats[body] = point
             elif j.kind == "P" and j.first not in self.inside and j.name in self.shift:
-                pin = Pin(f"slide {j.name}", {}, slide=(j, self.symbol[self.shift[j.name].name]))
-                pin.places[self.cluster_of[j.second].index] = self.place(j.second, local(j.b), pin.key)
+                pin = Pin(f"slide\n{j.name}", {}, slide=(j, self.symbol[self.shift[j.name].name]))
+                pin.places[self.cluster_of[j.second].index] = self.place(j.second, local(j.b), "pin", pin.key)
                 pin.seats[j.second] = local(j.b)
                 self.pins[pin.key] = pin
         for j in self.joints:  # a body without pins is held by a point of its own
@@ -288,8 +289,8 @@ class Layout:
                     continue
                 cluster = self.cluster_of[body].index
                 if not any(cluster in p.places for p in self.pins.values()):
-                    key = f"point {body}"
-                    self.pins[key] = Pin(key, {cluster: self.place(body, point, key)}, seats={body: point})
+                    key = f"point\n{body}"
+                    self.pins[key] = Pin(key, {cluster: self.place(body, point, "pin", key)}, seats={body: point})
 
     # ---- search ---------------------------------------------------------------------------------------------------
     def _fixed_twice(self) -> int:

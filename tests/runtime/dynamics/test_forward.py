@@ -53,6 +53,14 @@ def test_spatial_pendulum_both_ways(mechanisms, read):
     assert one.reactions["D"].moment == pytest.approx(two.reactions["D"].moment, abs=1e-8)
 
 
+def test_a_rod_needs_no_spin_to_keep_its_energy(mechanisms, read):
+    text = mechanisms.RSSR.replace("[0.004, 0.004, 0.004, 0, 0, 0]", "[0.003, 0.004, 0.006, 0.0005, 0, 0]")
+    model, times = read(text), np.array([0.2, 0.5])
+    one, two = (simulate(model, times, method).results for method in ("partition", "global"))
+    assert one.diagnostics["energy_drift"] < 1e-10
+    assert one.points["C"].position == pytest.approx(two.points["C"].position, abs=1e-9)
+
+
 def test_coordinates_change_without_a_jump(mechanisms, read, monkeypatch):
     monkeypatch.setattr(partition, "CLEARLY", 1.5)  # changes early and often
     model = read(mechanisms.ROCKING)

@@ -168,3 +168,44 @@ def test_a_door_on_two_hinges(read):
 
 def test_unique_reactions_are_not_marked(driven):
     assert "reactions" not in inverse(driven).results.diagnostics
+
+
+CAM = """
+format = 1
+space = "planar"
+gravity = [0, -9.81]
+[points]
+O = [0, 0]
+G = [0, 0]
+F = [0, 0.05]
+[bodies.frame]
+points = ["O", "G"]
+[bodies.disc]
+points = ["O"]
+mass = 0.4
+inertia = 0.001
+centre = [0.005, 0]
+[bodies.lift]
+points = ["F"]
+mass = 0.3
+[joints]
+O = { type = "R", bodies = ["frame", "disc"], at = "O" }
+slide = { type = "P", bodies = ["frame", "lift"], at = "F", axis = [0, 1], through = "G" }
+touch = { type = "cam", bodies = ["disc", "lift"], centre = "O", profile = "0.05 + 0.01*cos(u)",
+          follower = { point = "F", radius = 0.01 } }
+"""
+
+
+def test_cams_in_absolute_coordinates(read):
+    text = CAM.replace(",\n          follower", ", follower")
+    driven = read(text + '[drivers]\nq = { joint = "O", angle = "5*t" }\n')
+    r = inverse(driven, np.linspace(0, 0.4, 41)).results
+    assert r.diagnostics["power_balance"] < 1e-10
+    power = 5 * r.drivers["q"].effort
+    work = 0.01 / 3 * (power[0] + 4 * power[1:-1:2].sum() + 2 * power[2:-2:2].sum() + power[-1])
+    assert work == pytest.approx(r.energy.total[-1] - r.energy.total[0], abs=1e-7)  # Simpson's rule
+    free = read(text + '[initial]\nq = { joint = "O", angle = 0, rate = 5 }\n')
+    moved = simulate(free, np.array([0.0, 0.1]), "global").results
+    assert moved.diagnostics["energy_drift"] < 1e-9
+    with pytest.raises(InputError, match="method global"):
+        simulate(free, np.array([0.0, 0.1]))

@@ -42,13 +42,20 @@ def _formula(value: Any, change: Callable[[str], str]) -> Any:
 
 
 # ---- names and orders ---------------------------------------------------------------------------------------------
+ODD = ("at", "foot", "pin", "point", "slide", "slide at", "point pin", "from", "to", "A of b", "frame of A", "Q1", "w1")
+
+
 def renamed(data: Data, order: Order) -> Change:
-    """Every point, body, joint, driver and parameter with a new name, so that their alphabetical order changes."""
+    """Every point, body, joint, driver and parameter with a new name, so that their alphabetical order changes.
+
+    Names that a solver might use for things of its own are among them.
+    """
     new: dict[str, dict[str, str]] = {}
     for table in ("points", "bodies", "joints", "drivers", "parameters"):
         names = sorted({*data.get(table, {}), *(p for b in data["bodies"].values() for p in b["points"])}
                        if table == "points" else data.get(table, {}))
-        fresh = order([f"n{k:02d}" for k in range(len(names))])
+        plain = [f"n{k:02d}" for k in range(len(names))]
+        fresh = order([a if table == "parameters" else b for a, b in zip(plain, [*ODD, *plain], strict=False)])
         new[table] = dict(zip(names, fresh, strict=True))
     new["bodies"]["frame"] = "frame"
     parameters = new["parameters"]

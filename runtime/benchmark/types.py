@@ -1,4 +1,4 @@
-"""Time of the compiled sweeps, as ratios to filling arrays of the output's size, measured side by side in one run."""
+"""Time of the compiled sweeps of single types, as ratios to filling arrays of the output's size."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ import numpy as np
 from rich.markup import escape
 from rich.table import Table
 
-from .group import GroupType
-from .library import load, names
+from ..group import GroupType
+from ..library import load, names
 
 if TYPE_CHECKING:
-    from ..codegen.sampling import Configuration
+    from ...codegen.sampling import Configuration
 
 REPEATS = 7
 
@@ -56,9 +56,9 @@ def time_group(group: GroupType, c: Configuration, lanes: int) -> Timing:
 
 def group_table(chosen: Sequence[str] | None, lanes: int) -> Table:
     """Return position, velocity and acceleration of each type per lane: TD and 3OT, and as ratios."""
-    from ..codegen.derive import derive
-    from ..codegen.generate import find_specification
-    from ..codegen.sampling import Sampler
+    from ...codegen.derive import derive
+    from ...codegen.generate import find_specification
+    from ...codegen.sampling import Sampler
 
     table = Table(
         title=f"position + velocity + acceleration over {lanes} lanes, one thread, best of {REPEATS}; "

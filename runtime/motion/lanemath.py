@@ -1,0 +1,54 @@
+"""What `math` is to kernels in lanes: sine and cosine without branches, so that loops over lanes vectorise."""
+
+from __future__ import annotations
+
+import math
+
+from numba import njit
+
+sqrt = math.sqrt
+OPTIONS = {"cache": True, "error_model": "numpy", "fastmath": {"contract"}, "forceinline": True, "_nrt": False}
+
+# π/2 in three parts of 33 bits, so that their products with a number of quarter turns below 2^20 are exact (fdlibm)
+_PART_1, _PART_2, _PART_3 = 1.57079632673412561417e00, 6.07710050630396597660e-11, 2.02226624879595063154e-21
+_QUARTERS = 6.36619772367581382433e-01
+
+
+@njit(**OPTIONS)
+def _reduced(x):  # type: ignore[no-untyped-def]
+    """The number of quarter turns next to x, and what is left of x."""
+    n = math.floor(x * _QUARTERS + 0.5)
+    return n, ((x - n * _PART_1) - n * _PART_2) - n * _PART_3
+
+
+@njit(**OPTIONS)
+def _both(r):  # type: ignore[no-untyped-def]
+    """Sine and cosine for |r| up to π/4 (polynomials of fdlibm)."""
+    z = r * r
+    s = -2.50507602534068634195e-08 + z * 1.58969099521155010221e-10
+    s = 8.33333333332248946124e-03 + z * (-1.98412698298579493134e-04 + z * (2.75573137070700676789e-06 + z * s))
+    sine = r + r * z * (-1.66666666666666324348e-01 + z * s)
+    c = 2.08757232129817482790e-09 + z * -1.13596475577881948265e-11
+    c = -1.38888888888741095749e-03 + z * (2.48015872894767294178e-05 + z * (-2.75573143513906633035e-07 + z * c))
+    cosine = 1.0 - (0.5 * z - z * z * (4.16666666666666019037e-02 + z * c))
+    return sine, cosine
+
+
+@njit(**OPTIONS)
+def sin(x):  # type: ignore[no-untyped-def]
+    """Sine of x, for |x| below 1.6 million to about one unit in the last place."""
+    n, r = _reduced(x)
+    sine, cosine = _both(r)
+    quarter = n - 4.0 * math.floor(0.25 * n)
+    value = cosine if quarter == 1.0 or quarter == 3.0 else sine
+    return -value if quarter >= 2.0 else value
+
+
+@njit(**OPTIONS)
+def cos(x):  # type: ignore[no-untyped-def]
+    """Cosine of x, as accurate as the sine."""
+    n, r = _reduced(x)
+    sine, cosine = _both(r)
+    quarter = n - 4.0 * math.floor(0.25 * n)
+    value = sine if quarter == 1.0 or quarter == 3.0 else cosine
+    return -value if quarter == 1.0 or quarter == 2.0 else value
