@@ -27,7 +27,7 @@ from .start import Start
 
 CLEARLY = 4.0  # how many times better (in squared cosines) another set must be before it takes over
 TIGHTER = 1e-3  # the integrator's own tolerance, of the one asked for: it holds per step, the user's for the whole run
-SINGULAR = 1e-5  # distance of a group from singularity at which a run without a way through ends
+SINGULAR = 1e-4  # distance of a group from singularity at which a run without a way through ends
 SELDOM = 4  # steps between two looks at the criterion where no group is near a singular position
 STRIDE = 0.4  # of the distance from singularity, or of a radian: how far a coordinate may go in one step
 
@@ -202,10 +202,10 @@ class Partition:
 
     def _longest(self) -> float:
         """Return how long the next step may be: no further than the groups are from being singular."""
-        near = self._distance
+        near = max(self._distance, SINGULAR)  # without a bridge no step may leap over a meeting of branches
         scale = np.array([1.0 if c.kind == "angle" else self.model.size for c in self.chosen])
         fastest = float(np.abs(self.zdot / scale).max(initial=0.0))
-        return STRIDE * max(near, 0.1) / fastest if fastest > 0 else np.inf
+        return STRIDE * near / fastest if fastest > 0 else np.inf
 
     def _look(self, moved: Moved) -> bool | None:
         """See whether the coordinates still serve, True where they were changed; None where there is no way on."""

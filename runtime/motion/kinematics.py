@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InputError
+from ..errors import InputError, nearest
 from ..mechanism.model import Model
 from ..mechanism.reader import check_times
 from ..mechanism.structure import Structure
@@ -19,7 +19,7 @@ from .plan import Array
 from .planning import plan_groups, studied
 from .program import GroupStep, NumericStep, Program, build
 from .results import Results
-from .run import Failure, Solution, driver_values
+from .run import Failure, Solution, driver_values, failure_message
 
 METHODS = ("td", "3ot", "global", "global-sparse")
 
@@ -41,6 +41,14 @@ class Outcome:
 def prepare(model: Model, progress: Callable[[str], None] = _silent) -> tuple[Structure, Program]:
     """Return structure and program of a mechanism that is determined; wrong input where it is not."""
     structure = studied(model)
+    groups = [g.name for g in structure.groups]
+    for name in model.assembly:
+        if name not in groups:
+            where = model.origin or model.name
+            raise InputError(
+                f"{where}: [assembly] {name}: there is no such group{nearest(name, groups)} - the groups are "
+                f"{', '.join(groups)}"
+            )
     return structure, build(model, plan_groups(model, structure), progress)
 
 
@@ -128,14 +136,19 @@ def report(solution: Solution, steps: NDArray[np.int64], method: str, structure:
 
 def diagnostics(solution: Solution, structure: Structure) -> dict[str, object]:
     """Return residuals, iterations, assembly modes, and conditioning (with the transmission angle of RRR dyads)."""
-    n, groups = solution.solved, {}
+    n = solution.solved
+    groups: dict[str, dict[str, object]] = {}
     worst = 0.0
+    model = solution.program.model
     for step in solution.program.steps:
+        if isinstance(step, NumericStep):
+            groups[step.plan.name] = {"type": step.plan.type, "solver": "absolute coordinates"}
         if not isinstance(step, GroupStep) or n == 0:
             continue
         kappa, residual = quality(solution, step)
-        size = solution.program.model.size
-        relative = float(residual.max()) / max(size * size, 1e-300)
+        # rows are squares of lengths, and, where the group finds directions or angles, numbers of order one
+        lengths = all(s.startswith(("x_", "y_", "z_")) for s in step.solver.group.dependent)
+        relative = float(residual.max()) / (model.size**2 if lengths else max(1.0, model.size**2))
         worst = max(worst, relative)
         k = int(np.argmin(kappa))
         found: dict[str, object] = {
@@ -146,10 +159,12 @@ def diagnostics(solution: Solution, structure: Structure) -> dict[str, object]:
             "least_conditioning": float(kappa[k]),
             "at": float(solution.time[k]),
         }
-        if step.plan.type == "RRR":
+        if step.plan.type == "RRR" and model.space == "planar":
             found["least_transmission_angle"] = float(np.arcsin(min(1.0, kappa[k])))
         groups[step.plan.name] = found
+    stopped = {} if solution.failure is None else {"stopped": failure_message(solution.failure)}
     return {
+        **stopped,
         "max_residual": worst,
         "iterations": solution.iterations,
         "inner_steps": len(solution.time),

@@ -100,6 +100,21 @@ def test_a_bifurcation_can_be_told_to_end_the_run(mechanisms, read):
     assert 0 < len(outcome.results.time) < 21
 
 
+def test_a_bifurcation_with_two_free_motions_ends_the_run(mechanisms, read):
+    text = mechanisms.windows(1)
+    text = text.replace("[points]\n", "[points]\nT = [0.5, 0.6]\nS = [0.5, 1]\n")
+    text = text.replace('points = ["B0", "B1"]\nlength = 1', 'points = ["B0", "B1", "S"]\ncentre = "S"')
+    hanging = '[bodies.bob]\npoints = ["S", "T"]\nmass = 0.3\ninertia = 0.01\n[joints]\n'
+    text = text.replace("[joints]\n", hanging + 'S = { type = "R", bodies = ["bar1", "bob"], at = "S" }\n')
+    text = text.replace("[simulation]", 'swing = { joint = "S", angle = "-pi/2", rate = 0 }\n[simulation]')
+    outcome = simulate(read(text), np.linspace(0, 2, 41))
+    assert outcome.stop is not None
+    assert "bifurcation" in outcome.stop.message
+    assert 5 < len(outcome.results.time) < 41
+    assert np.abs(outcome.results.bodies["bar1"].angle).max() < 1e-9  # never on the other branch
+    assert outcome.results.diagnostics["energy_drift"] < 1e-9
+
+
 def test_prescribed_and_free_motions_together(read):
     text = """
 format = 1
