@@ -140,20 +140,22 @@ def spatial_exact(k: int, speed: float, time: Array, paper: bool) -> Array:
 
 
 def triad() -> Chain:
-    """Return a triad whose leg A hangs on a crank of 0.25 m; B and C are fixed."""
+    """Return a triad whose leg A hangs on a crank; B and C are fixed. The legs stand across the platform's radii."""
     crank, group = load("R").module, load("triad-6R").module
-    D, E = np.array([2.0, 2.5]), np.array([4.0, 2.5])
-    F = D + 0.5 * (E - D) + 0.6 * np.array([-(E - D)[1], (E - D)[0]])
-    A = np.array([0.25, 0.0])
-    B, C = np.array([5.0, 0.0]), np.array([7.0, 1.5])
-    constants = {3: B[0], 4: B[1], 5: C[0], 6: C[1]}
-    par = (np.hypot(*(D - A)), np.hypot(*(E - B)), np.hypot(*(F - C)), np.hypot(*(E - D)), 0.5, 0.6)
+    angles = np.radians([210.0, 330.0, 90.0])
+    D, E, F = (np.array([np.cos(a), np.sin(a)]) for a in angles)
+    A, B, C = (np.array([np.cos(a) - 2 * np.sin(a), np.sin(a) + 2 * np.cos(a)]) for a in angles)
+    centre, arm = A - np.array([0.25, 0.0]), 0.25
+    constants = {3: B[0], 4: B[1], 5: C[0], 6: C[1], 13: centre[0], 14: centre[1]}
+    along = (F - D) @ (E - D) / ((E - D) @ (E - D))
+    up = (F - D) @ np.array([-(E - D)[1], (E - D)[0]]) / ((E - D) @ (E - D))
+    par = (np.hypot(*(D - A)), np.hypot(*(E - B)), np.hypot(*(F - C)), np.hypot(*(E - D)), along, up)
     items = (
-        Entry(crank, (ZERO, ZERO, ONE, ZERO, DRIVER), (7, 8), (0.25,), ()),
+        Entry(crank, (13, 14, ONE, ZERO, DRIVER), (7, 8), (arm,), ()),
         Entry(group, (7, 8, 3, 4, 5, 6), (9, 10, 11, 12), tuple(float(p) for p in par), ()),
     )
-    layout = Layout(items, frozenset({ZERO, ONE, *constants}), (DRIVER,), 13)
-    first = {7: 0.25, 8: 0.0, 9: D[0], 10: D[1], 11: E[0], 12: E[1]}
+    layout = Layout(items, frozenset({ZERO, ONE, *constants}), (DRIVER,), 15)
+    first = {7: A[0], 8: A[1], 9: D[0], 10: D[1], 11: E[0], 12: E[1]}
     return Chain(layout, constants, 0.0, PLANAR_SPEED, np.arange(7, 13), 6, first)
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
 
 from ..errors import AssemblyError
 from .absolute import Absolute
+from .bodymotion import BodyMotion
 from .model import FRAME, Array, Model
 from .rows import Poses
 
@@ -20,21 +20,6 @@ SPARSE = 1e-16  # least damping of large systems, which have no singular values 
 DENSE = 1000  # columns up to which a singular value decomposition is affordable
 STRIDE = 0.1  # inner steps: radians, or parts of the size
 ITERATIONS = 100
-
-
-@dataclass(frozen=True, eq=False)
-class BodyMotion:
-    """The motion of a body's axes: value, rate and acceleration first.
-
-    `origin` is 3 x d x n. A planar body has `angle` (3 x n); a spatial one `rotation` (n x 3 x 3), `omega` and
-    `alpha` (3 x n each, global axes), and empty arrays otherwise.
-    """
-
-    origin: Array
-    angle: Array
-    rotation: Array
-    omega: Array
-    alpha: Array
 
 
 class Linear:
@@ -301,8 +286,8 @@ def _motions(
         omega, alpha = twists[:, 0, k, 3:].T, twists[:, 1, k, 3:].T
         if system.planar:
             angle = np.stack([np.array([p.angle[k] for p, _ in found]) + offset[k], omega[2], alpha[2]])
-            motions[name] = BodyMotion(origin, angle, np.zeros((0, 2, 2)), np.zeros((3, 0)), np.zeros((3, 0)))
+            motions[name] = BodyMotion(origin, angle=angle)
         else:
             rotation = np.array([p.rotation[k] for p, _ in found])
-            motions[name] = BodyMotion(origin, np.zeros((3, 0)), rotation, omega, alpha)
+            motions[name] = BodyMotion(origin, rotation=rotation, omega=omega, alpha=alpha)
     return motions

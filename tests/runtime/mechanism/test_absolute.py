@@ -11,7 +11,8 @@ import pytest
 from assurgent.runtime.errors import AssemblyError
 from assurgent.runtime.mechanism import assembly
 from assurgent.runtime.mechanism.absolute import STEP, Absolute
-from assurgent.runtime.mechanism.assembly import BodyMotion, assemble, follow
+from assurgent.runtime.mechanism.assembly import assemble, follow
+from assurgent.runtime.mechanism.bodymotion import BodyMotion
 from assurgent.runtime.mechanism.model import Body, Driver, Follower, Joint, Model
 from assurgent.runtime.mechanism.reader import load
 
