@@ -177,7 +177,8 @@ def variant_text(number: int, scratch: int, module: ModuleType, constant: frozen
 
 def program_text(variants: Sequence[tuple[ModuleType, frozenset[int]]]) -> str:
     """Return the module that runs groups of these types."""
-    texts, scratch = [], 2  # the first two arrays are those of angles
+    texts: list[VariantText] = []
+    scratch = 2  # the first two arrays are those of angles
     for i, (m, constant) in enumerate(variants):
         texts.append(variant_text(i, scratch, m, constant))
         scratch += 4 if m.POINTS else 2

@@ -73,7 +73,9 @@ def _sizes(text: str | None, usual: Sequence[int], dyad: int, rest: int) -> list
     found = []
     for part in text.split(","):
         if not part.strip().isdigit() or int(part) < rest + dyad or (int(part) - rest) % dyad:
-            raise InputError(f"--sizes {text}: numbers of equations are {rest} + {dyad}k with k from 1 on; '{part}' is not")
+            raise InputError(
+                f"--sizes {text}: '{part}' - numbers of equations are {rest} + {dyad}k with k from 1 on"
+            )
         found.append((int(part) - rest) // dyad)
     return found
 

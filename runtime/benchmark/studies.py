@@ -174,8 +174,10 @@ def spatial(k: int, speed: float, n: int = STEPS, rounds: int = ROUNDS) -> Row:
 
 
 def triad(n: int = STEPS, rounds: int = ROUNDS) -> Row:
-    """Return a triad of six revolutes on a crank, a group without closed form: Newton in lanes, step by step, and with
-    a generic LU. Errors are the largest distances of the residuals from zero, relative to the squares of the lengths."""
+    """Return a triad of six revolutes on a crank, a group without closed form, by Newton's ways.
+
+    In lanes, step by step, and with a generic LU; errors are those of the rods' lengths, relative.
+    """
     chain = chains.triad()
     modular = Modular(chain, n)
     actions: dict[str, Callable[[], Any]] = {}

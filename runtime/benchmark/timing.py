@@ -11,7 +11,7 @@ ROUNDS = 7
 
 
 def least(actions: Mapping[str, Callable[[], Any]], rounds: int = ROUNDS) -> dict[str, float]:
-    """Return the least processor time of each action in seconds; a first call of each, which may compile, is not counted.
+    """Return the least processor time of each action in seconds; a first call, which may compile, is not counted.
 
     Processor time, since other programs may hold the machine; in turns, so that all meet the same conditions.
     """

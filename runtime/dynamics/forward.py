@@ -72,7 +72,10 @@ def simulate(
     grid = asked if asked[0] == begins else np.concatenate([[begins], asked])
     records, stop = run.run(grid)
     shown = max(0, len(records) - (len(grid) - len(asked)))
-    return Outcome(results(model, method, records, _diagnostics(run, records), shown), stop)
+    notes = _diagnostics(run, records)
+    if stop is not None:
+        notes["stopped"] = stop.message
+    return Outcome(results(model, method, records, notes, shown), stop)
 
 
 def _diagnostics(run: Partition | Augmented, records: list[Record]) -> dict[str, Any]:

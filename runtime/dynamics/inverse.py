@@ -10,13 +10,13 @@ import numpy as np
 from ..errors import InputError
 from ..mechanism.absolute import Absolute
 from ..mechanism.assembly import Linear
+from ..mechanism.bodymotion import BodyMotion
 from ..mechanism.mobility import COORDINATES
 from ..mechanism.model import Array, Model
 from ..mechanism.reader import check_times
 from ..motion.bodies import body_motions
 from ..motion.continuity import follow
 from ..motion.kinematics import diagnostics, prepare
-from ..motion.measure import BodyMotion
 from ..motion.program import NumericStep
 from ..motion.results import Results
 from ..motion.run import Failure, Solution

@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..mechanism.absolute import Absolute
+from ..mechanism.bodymotion import BodyMotion
 from ..mechanism.model import FRAME, Array, Model
 from ..mechanism.rows import Poses
-from ..motion.measure import BodyMotion
 
 CONTACT_ITERATIONS = 20
 

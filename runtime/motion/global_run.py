@@ -1,4 +1,4 @@
-"""The global methods of a run: all groups of a program as one Newton system, followed from the assembly of the groups."""
+"""The global methods of a run: all groups as one Newton system, followed from the assembly of the groups."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ import numpy as np
 from .global_linear import Linear, dense, sparse
 from .modules import program_module
 from .plan import Array
-from .tables import ANGLE, POINTS, Angle, Combined, Entry, Layout, _Columns, kind_of, variants
+from .tables import ANGLE, POINTS, Angle, Columns, Combined, Entry, Layout, kind_of, variants
 
 SEED = 7
 Terms = dict[int, float]
@@ -111,7 +111,7 @@ def build(layout: Layout, start: Array, t: float, method: str, tuned: bool = Tru
     module = program_module(known)
     blocks = _blocks(layout, known)
     scratch, buffers = _arrays(known)
-    h, phi, par, rows = _Columns(), _Columns(), _Columns(), _Columns()
+    h, phi, par, rows = Columns(), Columns(), Columns(), Columns()
     for b in blocks:
         h.add(b.h)
         phi.add(b.phi)
@@ -142,8 +142,11 @@ def build(layout: Layout, start: Array, t: float, method: str, tuned: bool = Tru
                 chosen.append(_independent(scratch[b.scratch], len(b.phi)))
         patterns.append((seen[0] != 0.0, seen[1] != 0.0))
     entries: dict[tuple[int, int], int] = {}
-    equations, n_equations = [], 0
-    d, i_h = ([], [], [], [], [0]), ([], [], [], [], [], [0])
+    equations: list[int] = []
+    n_equations = 0
+    own: list[tuple[int, int, int]] = []  # row and column of Φ_φ, and the number of the entry
+    given: list[tuple[int, int, int, float]] = []  # the same of Φ_h, with a factor
+    own_start, given_start = [0], [0]
     for b, keep, (J, H) in zip(blocks, chosen, patterns, strict=True):
         number = {row: n_equations + i for i, row in enumerate(keep)}
         n_equations += len(keep)
@@ -151,23 +154,19 @@ def build(layout: Layout, start: Array, t: float, method: str, tuned: bool = Tru
         for i in keep:
             for j in np.flatnonzero(J[i]):
                 at = entries.setdefault((column[b.phi[j]], number[i]), len(entries))
-                for part, value in zip(d, (i, j, at), strict=False):
-                    part.append(value)
+                own.append((i, int(j), at))
             for j in np.flatnonzero(H[i]):
                 for source, c in expanded.get(b.h[j], {b.h[j]: 1.0}).items():
                     if source in column:
                         at = entries.setdefault((column[source], number[i]), len(entries))
-                        for part, value in zip(i_h, (i, j, at, c), strict=False):
-                            part.append(value)
-        d[4].append(len(d[0]))
-        i_h[5].append(len(i_h[0]))
+                        given.append((i, int(j), at, c))
+        own_start.append(len(own))
+        given_start.append(len(given))
     assert n_equations == len(unknown)
     order = sorted(entries)
     n = len(unknown)
-    if method == "global":
-        position = {e: e[1] * n + e[0] for e in order}
-    else:
-        position = {e: i for i, e in enumerate(order)}
+    full = method == "global"  # by rows; a sparse matrix by columns
+    position = {e: e[1] * n + e[0] if full else i for i, e in enumerate(order)}
     place = np.zeros(max(len(entries), 1), dtype=np.int64)
     for e, number_of in entries.items():
         place[number_of] = position[e]
@@ -176,10 +175,11 @@ def build(layout: Layout, start: Array, t: float, method: str, tuned: bool = Tru
         return np.array(values, dtype=np.int64)
 
     places = (
-        ints(d[4]), ints(d[0]), ints(d[1]), place[ints(d[2])],
-        ints(i_h[5]), ints(i_h[0]), ints(i_h[1]), place[ints(i_h[2])], np.array(i_h[3], dtype=np.float64),
+        ints(own_start), *(ints([e[i] for e in own]) for i in range(2)), place[ints([e[2] for e in own])],
+        ints(given_start), *(ints([e[i] for e in given]) for i in range(2)), place[ints([e[2] for e in given])],
+        np.array([e[3] for e in given], dtype=np.float64),
     )  # fmt: skip
-    sums = _Columns()
+    sums = Columns()
     factors: list[float] = []
     for terms in expanded.values():
         sums.add(list(terms))

@@ -222,7 +222,7 @@ def solve_dense(n, LU, pivots, b):  # type: ignore[no-untyped-def]
 @njit(**FLAT)
 def factorise(mode, address, A, spare, afresh):  # type: ignore[no-untyped-def]
     """Factorise A; sparse: with the pivots of the last factorisation unless `afresh`."""
-    pivots, LU, residual = spare
+    pivots, LU, _residual = spare
     if mode == DENSE:
         factorise_dense(len(pivots), A, LU, pivots)
     elif afresh:
@@ -241,7 +241,7 @@ def renew(address, A):  # type: ignore[no-untyped-def]
 @njit(**FLAT)
 def solve(mode, address, A, spare, b):  # type: ignore[no-untyped-def]
     """Solve with the factors of the last factorisation, in place."""
-    pivots, LU, residual = spare
+    pivots, LU, _residual = spare
     if mode == DENSE:
         solve_dense(len(pivots), LU, pivots, b)
     else:
@@ -254,7 +254,7 @@ def solve_exactly(mode, address, A, spare, b):  # type: ignore[no-untyped-def]
     if mode == DENSE:
         solve(mode, address, A, spare, b)
         return
-    pivots, LU, residual = spare
+    pivots, _LU, residual = spare
     n = len(b)
     for attempt in range(2):
         for i in range(n):

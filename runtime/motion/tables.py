@@ -61,7 +61,9 @@ class Layout:
 
 
 @dataclass
-class _Columns:
+class Columns:
+    """Lists of any lengths one after the other, and where each begins."""
+
     start: list[int] = field(default_factory=lambda: [0])
     values: list[Any] = field(default_factory=list)
 
@@ -127,7 +129,7 @@ def modular_tables(layout: Layout) -> tuple[Any, ...]:
     """Return the index tables for the sweep group by group."""
     known = variants(layout)
     kinds: list[int] = []
-    h, phi, par, signs, terms, factors = _Columns(), _Columns(), _Columns(), _Columns(), [], [0.0]
+    h, phi, par, signs, terms, factors = Columns(), Columns(), Columns(), Columns(), [], [0.0]
     for item in layout.items:
         assert not isinstance(item, Angle)
         terms.append(len(factors))

@@ -59,7 +59,7 @@ def test_types_lists_own_types_by_their_specifications(capsys: pytest.CaptureFix
     assert "what Mine is (your own)" in " ".join(capsys.readouterr().out.split())
 
 
-@pytest.mark.parametrize("command", [["verify", "-n", "1"], ["bench", "--lanes", "4"]])
+@pytest.mark.parametrize("command", [["verify", "-n", "1"], ["bench", "--types", "--lanes", "4"]])
 def test_a_damaged_type_does_not_stop_the_others(
     command: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
