@@ -31,15 +31,6 @@ class DriverText:
 
 
 @dataclass(frozen=True)
-class UnitText:
-    """Rates of which one entry is 1: tuples of φ̇ and ḣ, and the number of the entry."""
-
-    phi: str
-    h: str
-    column: int
-
-
-@dataclass(frozen=True)
 class VariantText:
     """A type with constant coordinates, as finished strings."""
 
@@ -58,7 +49,10 @@ class VariantText:
     point_phi: tuple[str, ...]
     zero_h: str
     zero_phi: str
-    units: tuple[UnitText, ...]
+    n_coordinates: int
+    unit_phi: str
+    unit_h: str
+    options: str
     bind_rows: tuple[str, ...]
     par: str
     par_at: str
@@ -98,6 +92,8 @@ DRIVERS = (
 )
 
 
+LARGEST_FLAT = 3  # unknowns of a type whose kernels are copied into the loop over groups: more cost compile time
+
 _IN_LANES = (
     ("position", "position_at"),
     ("factor", "factor_at"),
@@ -111,8 +107,8 @@ def _tuple(items: Sequence[str]) -> str:
     return f"({', '.join(items)}{',' if len(items) == 1 else ''})"
 
 
-def _unit(n: int, i: int) -> str:
-    return _tuple(["1.0" if j == i else "0.0" for j in range(n)])
+def _unit(first: int, n: int) -> str:
+    return _tuple([f"1.0 if i == {first + j} else 0.0" for j in range(n)])
 
 
 def variant_text(number: int, scratch: int, module: ModuleType, constant: frozenset[int]) -> VariantText:
@@ -134,9 +130,6 @@ def variant_text(number: int, scratch: int, module: ModuleType, constant: frozen
     if module.DEPENDENT:
         sweeps.append(SweepText("newton", "newton", False, "φ by Newton, φ̇, φ̈ by TD; lanes that failed, iterations."))
     p = len(module.CONSTRAINTS)
-    units = [
-        UnitText(_unit(r, i), _unit(s, i - r), i) for i in range(r + s) if i < r or i - r not in constant
-    ]
     return VariantText(
         number=number,
         name=module.NAME,
@@ -153,7 +146,10 @@ def variant_text(number: int, scratch: int, module: ModuleType, constant: frozen
         point_phi=tuple(_tuple([f"y[{o}, rows[h0 + {i}]]" for i in n]) for o in range(3)),
         zero_h=_tuple(["0.0"] * s),
         zero_phi=_tuple(["0.0"] * r),
-        units=tuple(units) if module.POINTS else (),
+        n_coordinates=r + s,
+        unit_phi=_unit(0, r),
+        unit_h=_unit(r, s),
+        options="FLAT" if r <= LARGEST_FLAT else "INTERNAL",
         bind_rows=tuple(bind),
         par=_tuple([f"par[{i}]" for i in range(len(module.PARAMETERS))]),
         par_at=_tuple([f"par[c0 + {i}]" for i in range(len(module.PARAMETERS))]),

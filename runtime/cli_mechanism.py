@@ -53,7 +53,7 @@ def _common(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-o", "--output", metavar="OUT", help="file to write, its kind by its ending")
     parser.add_argument("--at", metavar="T1,T2", help="these times instead of start, stop and step")
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a parameter's value")
-    parser.add_argument("--method", default="td", metavar="NAME", help="td (default) or 3ot")
+    parser.add_argument("--method", default="td", metavar="NAME", help="td (default), 3ot, global, global-sparse")
 
 
 def _settings(given: Sequence[str]) -> dict[str, float]:

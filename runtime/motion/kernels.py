@@ -27,7 +27,7 @@ def in_lanes(function: Any) -> Any:
         return function
     copy = FunctionType(code.__code__, {**code.__globals__, "math": lanemath}, code.__name__)
     # not cached: in the cache it would be taken for the function that it is a copy of
-    return njit(error_model="numpy", fastmath={"contract", "nsz", "nnan"}, forceinline=True)(copy)
+    return njit(error_model="numpy", fastmath={"contract", "nsz"}, forceinline=True)(copy)
 
 
 @njit(**OPTIONS)

@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError, nearest
+from ..mechanism.bodymotion import BodyMotion
 from ..mechanism.model import Model
 from ..mechanism.reader import check_times
 from ..mechanism.structure import Structure
 from .bodies import body_motions
 from .continuity import follow, quality
-from .measure import BodyMotion, measure
+from .measure import measure
 from .plan import Array
 from .planning import plan_groups, studied
 from .program import GroupStep, NumericStep, Program, build
