@@ -32,7 +32,7 @@ class Chain:
 
     def state(self, n: int, step: float = PLANAR_STEP) -> tuple[Array, Array]:
         """Return times and an unsolved state (order, row, lane), its lanes on the cache's lines."""
-        time = np.arange(n) * step
+        time = np.asarray(np.arange(n) * step, dtype=np.float64)
         state = aligned((3, self.layout.n_rows, n))
         for row, value in {ZERO: 0.0, ONE: 1.0, **self.constants}.items():
             state[0, row] = value

@@ -97,11 +97,12 @@ def _error(state: Array, chain: Chain, exact: Array) -> float:
 def planar(k: int, n: int = STEPS, rounds: int = ROUNDS, dense: bool = True) -> Row:
     """Return case study 1 with k dyads."""
     chain = chains.planar(k)
-    exact = chains.planar_exact(k, np.arange(min(n, CHECKED)) * chains.PLANAR_STEP)
+    exact = chains.planar_exact(k, np.arange(min(n, CHECKED), dtype=np.float64) * chains.PLANAR_STEP)
     modular = Modular(chain, n)
     output = chains.aligned((3, chain.n_equations, n))
     actions: dict[str, Callable[[], Any]] = {"fill": lambda: output.fill(1.5)}
-    error, iterations = {}, {}
+    error: dict[str, float] = {}
+    iterations: dict[str, float] = {}
     for name, driver in _DRIVERS.items():
         modular.run(driver)
         error[name] = _error(modular.state, chain, exact)
@@ -147,12 +148,13 @@ def _add_globals(
 def spatial(k: int, speed: float, n: int = STEPS, rounds: int = ROUNDS) -> Row:
     """Return case study 2 with k rods: modular by one quadratic a rod, global by the paper's eight unknowns a rod."""
     chain, paper = chains.spatial(k, speed, False), chains.spatial(k, speed, True)
-    time = np.arange(min(n, CHECKED)) * chains.PLANAR_STEP
+    time = np.arange(min(n, CHECKED), dtype=np.float64) * chains.PLANAR_STEP
     exact = chains.spatial_exact(k, speed, time, False)
     modular = Modular(chain, n)
     output = chains.aligned((3, chain.n_equations, n))
     actions: dict[str, Callable[[], Any]] = {"fill": lambda: output.fill(1.5)}
-    error, iterations = {}, {}
+    error: dict[str, float] = {}
+    iterations: dict[str, float] = {}
     for name, driver in (("mod_td", "run_td"), ("mod_3ot", "run_3ot")):
         modular.run(driver)
         error[name] = _error(modular.state, chain, exact)
@@ -181,7 +183,8 @@ def triad(n: int = STEPS, rounds: int = ROUNDS) -> Row:
     chain = chains.triad()
     modular = Modular(chain, n)
     actions: dict[str, Callable[[], Any]] = {}
-    error, iterations = {}, {}
+    error: dict[str, float] = {}
+    iterations: dict[str, float] = {}
     for name, driver in (("newton", "run_newton"), ("newton_lanes", "run_newton_lanes")):
         modular.run(driver)
         error[name] = chains.triad_residual(modular.state)

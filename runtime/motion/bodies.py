@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from ..mechanism.bodymotion import BodyMotion
 from ..mechanism.model import Body, Model
-from .measure import BodyMotion
 from .plan import Array
 from .program import Carrier, Terms
 from .run import Solution

@@ -105,7 +105,7 @@ def sparse(Ap: NDArray[np.int32], Ai: NDArray[np.int32], first: Array, tuned: bo
         return None
     address = np.zeros(11, dtype=np.int64)
     for i, name in ((0, "klu_refactor"), (1, "klu_solve"), (8, "klu_free_numeric"), (9, "klu_factor")):
-        address[i] = ctypes.cast(getattr(library, name), ctypes.c_void_p).value
+        address[i] = ctypes.cast(getattr(library, name), ctypes.c_void_p).value or 0
     address[2], address[3], address[4] = Ap.ctypes.data, Ai.ctypes.data, symbolic.value
     address[5], address[6], address[7] = ctypes.addressof(common), numeric.value, address[6:].ctypes.data
     address[10] = _clock()

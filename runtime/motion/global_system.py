@@ -186,18 +186,19 @@ def build(layout: Layout, start: Array, t: float, method: str, tuned: bool = Tru
         factors += list(terms.values())
     combinations = (ints(list(expanded)), *sums.ints(), np.array(factors, dtype=np.float64))
     if method == "global":
-        linear: Linear | None = dense(n)
+        linear = dense(n)
     else:
         Ap = np.searchsorted([e[0] for e in order], np.arange(n + 1)).astype(np.int32)
         Ai = np.array([e[1] for e in order], dtype=np.int32)
         first = np.zeros(len(order))
         for g in range(len(blocks)):
             module.group_jacobian(base, t, g, tables, scratch, buffers, places, first)
-        linear = sparse(Ap, Ai, first, tuned)
-        if linear is None:
+        found = sparse(Ap, Ai, first, tuned)
+        if found is None:
             system = build(layout, start, t, "global", tuned)
             system.linear.name = "dense LU, since KLU is not installed (pip install kvxopt brings it)"
             return system
+        linear = found
     return System(
         module, tables, ints(equations), scratch, buffers, places, combinations, ints(unknown),
         ints(list(layout.driven)), linear,

@@ -50,7 +50,7 @@ def combine(q, qdot, qddot, out, outdot, outddot, rows, sources, terms, factors,
                     out[row, k] += c * q[source, k]
                     outdot[row, k] += c * qdot[source, k]
                     outddot[row, k] += c * qddot[source, k]
-        at += count
+        at += int(count)
 
 
 @njit(**OPTIONS)

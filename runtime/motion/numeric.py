@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..mechanism.absolute import Absolute
+from ..mechanism.bodymotion import BodyMotion
 from ..mechanism.model import FRAME, Model
 from ..mechanism.rows import Poses, turned
 from ..status import NO_ASSEMBLY, OK, SINGULAR
 from .bodies import carried
-from .measure import BodyMotion
 from .plan import Array
 from .program import NumericStep
 from .run import Solution, stop

@@ -86,8 +86,8 @@ def layout_of(program: Program, signs: dict[str, Array] | None = None) -> Layout
             m = step.solver.group.module
             sign = np.ones(len(m.BRANCHES)) if signs is None else signs[step.plan.name]
             points = () if step.point_rows is None else tuple(int(r) for r in step.point_rows.ravel())
-            rows = [tuple(int(r) for r in part) for part in (step.h_rows, step.phi_rows)]
-            items.append(Entry(m, *rows, tuple(step.solver.par), tuple(sign), points))
+            h_rows, phi_rows = (tuple(int(r) for r in part) for part in (step.h_rows, step.phi_rows))
+            items.append(Entry(m, h_rows, phi_rows, tuple(step.solver.par), tuple(sign), points))
         elif isinstance(step, LinearStep):
             items.append(Combined(step.rows, step.terms))
         elif isinstance(step, AngleStep):
