@@ -242,7 +242,7 @@ def _assemble(solution: Solution, step: GroupStep, list_modes: bool) -> Mode | N
     if not modes:
         stop(solution, step, 0, NO_ASSEMBLY)
         return None
-    mode = min(modes, key=lambda m: m.distance)
+    mode = min(modes, key=lambda m: (round(m.distance, 9), m.number))  # of equally near ones the first, not rounding
     if wanted is not None:
         named = [m for m in modes if m.number == wanted]
         if not named:

@@ -191,7 +191,7 @@ def circles(P: np.ndarray, p: float, Q: np.ndarray, q: float, side: float) -> np
     along = (Q - P) / d
     x = (d**2 + p**2 - q**2) / (2 * d)
     across = np.stack([-along[..., 1], along[..., 0]], axis=-1)
-    return P + x * along + side * np.sqrt(p**2 - x**2) * across
+    return np.asarray(P + x * along + side * np.sqrt(p**2 - x**2) * across)
 
 
 def unit(angle: np.ndarray) -> np.ndarray:
@@ -309,7 +309,7 @@ def test_rack_moves_by_the_arc_of_the_pinion_and_the_wheels_steer_one_way() -> N
 
 def test_excavator_keeps_the_lengths_of_its_cylinders() -> None:
     results = results_of("excavator")
-    for name, (p, q) in {"boom_cylinder": "BC", "stick_cylinder": "ES", "bucket_cylinder": "QK"}.items():
+    for name, p, q in (("boom_cylinder", "B", "C"), ("stick_cylinder", "E", "S"), ("bucket_cylinder", "Q", "K")):
         way = results.points[q].position - results.points[p].position
         np.testing.assert_allclose(np.linalg.norm(way, axis=1), results.drivers[name].value, atol=EXACT)
     K, H = results.points["K"].position, results.points["H"].position
