@@ -6,13 +6,13 @@ import keyword
 import re
 import tomllib
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NoReturn
 
 from ..runtime import expressions as ex
 from ..runtime.errors import InputError, nearest
-from .algebra import ELEMENTARY, VECTOR_FUNCTIONS, Evaluator, Field, UnknownName
+from .algebra import ELEMENTARY, VECTOR_FUNCTIONS, Evaluator, UnknownName
+from .shape import SHAPE, SHAPES
 from .spec import (
     COORDINATE_KINDS,
     PARAMETER_KINDS,
@@ -81,9 +81,6 @@ RESERVED = (
 TYPE_NAME = re.compile(r"[A-Za-z0-9][-A-Za-z0-9_\[\]()+]{0,59}")
 TYPE_NAME_RULE = "a type's name has letters, digits, - _ [ ] ( ) + and at most 60 characters"
 MAX_BYTES = 1_000_000
-MAX_DEGREE = 1_000
-MAX_TERMS = 5_000
-MAX_NESTING = 6
 
 
 def read_spec(path: Path) -> GroupSpec:
@@ -119,63 +116,6 @@ def _excerpt(formula: str) -> str:
 def _toml_line(error: Exception) -> int:
     found = re.search(r"at line (\d+)", str(error))
     return int(found[1]) if found else 1
-
-
-@dataclass(frozen=True)
-class _Shape:
-    """A number of which only its being a number counts: finds errors of names and shapes without any algebra.
-
-    It keeps how large it is when all is written out, since short texts may be too long for that: `degree` grows in
-    ((9^8)^8)^8, `terms` in a chain of [let] that each use the one before twice, `nesting` in sin(cos(sin(...))).
-    """
-
-    degree: int = 1
-    terms: int = 1
-    nesting: int = 0
-
-    def _with(self, other: object, degree: int) -> _Shape:
-        if not isinstance(other, _Shape):
-            return self
-        return _Shape(degree, self.terms + other.terms, max(self.nesting, other.nesting))
-
-    def _sum(self, other: object) -> _Shape:
-        return self._with(other, max(self.degree, other.degree) if isinstance(other, _Shape) else 0)
-
-    def _product(self, other: object) -> _Shape:
-        return self._with(other, self.degree + other.degree if isinstance(other, _Shape) else 0)
-
-    def __pow__(self, exponent: int) -> _Shape:
-        return replace(self, degree=self.degree * max(1, abs(exponent)))
-
-    def __neg__(self) -> _Shape:
-        return self
-
-    def inside(self) -> _Shape:
-        """Return the shape of a function of this number."""
-        return _Shape(1, self.terms + 1, self.nesting + 1)
-
-    def excess(self) -> str:
-        """Return what is too large, and the remedy; an empty text where nothing is."""
-        if self.degree > MAX_DEGREE:
-            return f"powers of powers reach degree {self.degree}; {MAX_DEGREE} is allowed - lower the exponents"
-        if self.nesting > MAX_NESTING:
-            return (
-                f"functions stand inside functions {self.nesting} deep, with [let] written out; {MAX_NESTING} is "
-                "allowed - make an inner one an unknown of its own, with a constraint"
-            )
-        if self.terms > MAX_TERMS:
-            return (
-                f"has {self.terms} terms with [let] written out; {MAX_TERMS} are allowed - "
-                "make a repeated part an unknown of its own, with a constraint"
-            )
-        return ""
-
-    __add__ = __radd__ = __sub__ = __rsub__ = _sum
-    __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _product
-
-
-_SHAPE = _Shape()
-_SHAPES = Field(number=lambda _: _SHAPE, functions=dict.fromkeys(ELEMENTARY, _Shape.inside), pi=_SHAPE)
 
 
 class _Reader:
@@ -349,8 +289,8 @@ class _Reader:
             seen[symbol] = table
 
     def formulas_have_shape(self, spec: GroupSpec) -> None:
-        names = spec.values(lambda _: _SHAPE)
-        evaluate = Evaluator(names, _SHAPES, spec.dimension)
+        names = spec.values(lambda _: SHAPE)
+        evaluate = Evaluator(names, SHAPES, spec.dimension)
 
         def check(table: str, item: Formula | Constraint) -> Any:
             try:
@@ -398,7 +338,7 @@ class _Reader:
         self, spec: GroupSpec, names: dict[str, Any], check: Callable[[str, Formula], Any]
     ) -> None:
         unknown = {c.name: c for c in spec.dependent}
-        names.update(dict.fromkeys(spec.branches, _SHAPE))
+        names.update(dict.fromkeys(spec.branches, SHAPE))
         given = set()
         for formula in spec.closed_form:
             names[formula.name] = check("closed_form", formula)
@@ -417,8 +357,8 @@ class _Reader:
     def counts(self, spec: GroupSpec) -> None:
         if not spec.phi:
             self.fail("dependent", None, "has no coordinate - name at least one unknown of the group")
-        names = spec.values(lambda _: _SHAPE)
-        evaluate = Evaluator(names, _SHAPES, spec.dimension)
+        names = spec.values(lambda _: SHAPE)
+        evaluate = Evaluator(names, SHAPES, spec.dimension)
         for formula in spec.definitions:
             names[formula.name] = evaluate(formula.node)
         rows = sum(len(evaluate.residual(c.equation)) for c in spec.constraints)

@@ -136,25 +136,27 @@ class Sampler:
 
     # ---- redundant groups: rates that all rows agree on -------------------------------------------------------------
     @cached_property
-    def _bends(self) -> tuple[Callable[..., Array], Callable[..., Array]]:
-        """γ of Eq. 30, and the right-hand side of the jerk, as functions of everything they contain."""
+    def _bends(self) -> tuple[Callable[..., Array], Callable[..., Array], Callable[..., Array]]:
+        """Φ_t, γ of Eq. 30, and the right-hand side of the jerk, as functions of everything they contain."""
         d = self.d
         first = [*self.variables, d.t, *d.phi.rate(1), *d.h.rate(1)]
         second = [*first, *d.phi.rate(2), *d.h.rate(2), *d.h.rate(3)]
-        return _function(first, d.gamma), _function(second, d.jerk_rhs)
+        return _function([*self.variables, d.t], d.Phi_t), _function(first, d.gamma), _function(second, d.jerk_rhs)
 
     def _consistent(self, c: Configuration) -> Configuration | None:
         """Return the configuration with the nearest rates for which the redundant rows say nothing new.
 
         Rows that follow from others only at special lengths (a planar linkage in space, Bennett's) leave no motion at
-        a random pose but that along the others: the left null space of Φ_φ asks Φ_h ḣ = 0, and so on in each order.
+        a random pose but that along the others: the left null space of Φ_φ asks Φ_h ḣ + Φ_t = 0, and so on in each
+        order.
         """
         d, s = self.d, self.d.n_independent
         full = self._full_jacobian(c)
         P, H = full[:, : d.n_dependent], full[:, d.n_dependent : d.n_dependent + s]
         U = np.linalg.svd(P)[0][:, d.n_dependent :].T
-        gamma, jerk = self._bends
+        rate_of_time, gamma, jerk = self._bends
         x = (*c.phi, *c.h, *c.par, c.t)
+        Phi_t = rate_of_time(*x)
 
         def conditions(hdot: Array, hddot: Array) -> tuple[Array, Array, Array]:
             if self._condition_rates is None:
@@ -172,14 +174,14 @@ class Sampler:
         def nearest(rate: Array, rows: Array, rest: Array) -> Array:
             return np.asarray(rate - inverse @ (M @ rate - np.concatenate([rows, rest])))
 
-        hdot = nearest(c.hdot, np.zeros(len(U)), np.zeros(len(N)))
-        phidot = -np.linalg.lstsq(P, H @ hdot, rcond=None)[0]
+        hdot = nearest(c.hdot, -U @ Phi_t, np.zeros(len(N)))
+        phidot = -np.linalg.lstsq(P, H @ hdot + Phi_t, rcond=None)[0]
         g = gamma(*x, *phidot, *hdot)
         hddot = nearest(c.hddot, -U @ g, -conditions(hdot, c.hddot)[1])
         phiddot = -np.linalg.lstsq(P, H @ hddot + g, rcond=None)[0]
         j = jerk(*x, *phidot, *hdot, *phiddot, *hddot, *np.zeros(s))
         hdddot = nearest(c.hdddot, U @ j, -conditions(hdot, hddot)[2])
-        agreed = np.abs(U @ H @ hdot).max() < 1e-11 and np.abs(U @ (H @ hddot + g)).max() < 1e-10
+        agreed = np.abs(U @ (H @ hdot + Phi_t)).max() < 1e-11 and np.abs(U @ (H @ hddot + g)).max() < 1e-10
         return Configuration(c.phi, c.h, c.par, c.t, hdot, hddot, hdddot) if agreed else None
 
     def parameters_are_free(self, c: Configuration) -> bool:

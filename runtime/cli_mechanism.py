@@ -168,6 +168,10 @@ def motion_table(results: Results) -> Table:
 def command_structure(options: argparse.Namespace) -> int:
     from .motion.planning import study
 
+    if options.svg is not None:
+        from .motion.writers import check_target
+
+        check_target(Path(options.svg), (".svg",))
     model = load_model(options)
     structure = study(model)
     if options.svg is not None:
