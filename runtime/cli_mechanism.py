@@ -32,6 +32,7 @@ def add_commands(add: Callable[..., argparse.ArgumentParser]) -> None:
     """Declare the commands on mechanism files."""
     run = add("run", help="kinematics of a mechanism over its times")
     _common(run)
+    run.add_argument("--jerk", action="store_true", help="the jerks of points as well")
     structure = add("structure", help="the structural groups of a mechanism in order")
     structure.add_argument("file", metavar="FILE")
     structure.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a parameter's value")
@@ -104,7 +105,11 @@ def _outcome(options: argparse.Namespace) -> Outcome:
     model = load_model(options)
     times = _times(options.at)
     with err.status("solving ...") if err.is_terminal else _Quiet():
-        return run(model, times, options.method, lambda line: err.print(escape(line), highlight=False, soft_wrap=True))
+        return run(model, times, options.method, _progress, getattr(options, "jerk", False))
+
+
+def _progress(line: str) -> None:
+    err.print(escape(line), highlight=False, soft_wrap=True)
 
 
 class _Quiet:

@@ -120,9 +120,9 @@ class Mechanism:
         return study(self.model(**settings))
 
     def run(
-        self, times: Sequence[float] | None = None, method: str = "td", **settings: float
+        self, times: Sequence[float] | None = None, method: str = "td", jerk: bool = False, **settings: float
     ) -> Results:
-        """Return the motion at the given times, or at those of `simulation`.
+        """Return the motion at the given times, or at those of `simulation`; with the jerks of points if asked.
 
         Where the mechanism loses its assembly or meets a dead point, AssemblyError says so; its attribute `results`
         holds all that was solved before.
@@ -130,7 +130,8 @@ class Mechanism:
         from ..motion.kinematics import run
         from ..motion.run import raise_failure
 
-        outcome = run(self.model(**settings), None if times is None else np.asarray(times, dtype=np.float64), method)
+        asked = None if times is None else np.asarray(times, dtype=np.float64)
+        outcome = run(self.model(**settings), asked, method, jerk=jerk)
         if outcome.failure is not None:
             raise_failure(outcome.failure, outcome.results)
         return outcome.results

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from ..mechanism.reader import check_times
 from ..mechanism.structure import Structure
 from .bodies import body_motions
 from .continuity import follow, quality
+from .jerk import inner_times, spacing, with_jerk
 from .measure import measure
 from .plan import Array
 from .planning import plan_groups, studied
@@ -58,8 +59,9 @@ def run(
     times: Array | None = None,
     method: str = "td",
     progress: Callable[[str], None] = _silent,
+    jerk: bool = False,
 ) -> Outcome:
-    """Return the motion at the given times, or at those of [simulation]."""
+    """Return the motion at the given times, or at those of [simulation]; with the jerks of points if asked."""
     if method not in METHODS:
         raise InputError(f"--method {method}: the methods of run are {', '.join(METHODS)}")
     asked = model.simulation.times() if times is None else np.asarray(times, dtype=np.float64)
@@ -71,6 +73,8 @@ def run(
             f"--at: times are increasing numbers from the start of the simulation ({start:g}) on - put them in order"
         )
     check_times(model, asked)
+    if jerk:
+        return _with_jerk(model, asked, method, progress)
     structure, program = prepare(model, progress)
     first = asked[0] > start  # the assembly is chosen at the start and followed from there
     grid = np.concatenate([[start], asked]) if first else asked
@@ -80,6 +84,12 @@ def run(
     steps = solution.asked[1:] if first else solution.asked
     results = report(solution, steps[steps < solution.solved], method, structure)
     return Outcome(model, structure, results, solution.failure)
+
+
+def _with_jerk(model: Model, asked: Array, method: str, progress: Callable[[str], None]) -> Outcome:
+    delta, first = spacing(model, asked), model.simulation.start
+    outcome = run(model, inner_times(asked, first, delta), method, progress)
+    return replace(outcome, results=with_jerk(outcome.results, asked, first, delta))
 
 
 def has_system(program: Program) -> bool:
