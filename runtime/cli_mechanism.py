@@ -129,6 +129,8 @@ def _finish(outcome: Outcome) -> int:
 
 
 def _summary(outcome: Outcome) -> None:
+    from .motion.facts import four_bars
+
     results, structure = outcome.results, outcome.structure
     groups = " → ".join(g.name for g in structure.groups[:12]) + (" → ..." if len(structure.groups) > 12 else "")
     d = results.diagnostics
@@ -137,6 +139,8 @@ def _summary(outcome: Outcome) -> None:
         f"groups {escape(groups)}",
         highlight=False,
     )
+    for fact in four_bars(outcome.model, structure):
+        out.print(escape(fact), highlight=False)
     if len(results.time) == 0:
         return
     out.print(
