@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -13,7 +14,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from .cli_mechanism import ROWS, _Quiet, _times, load_model, motion_table
+from .cli_mechanism import ROWS, _times, load_model, motion_table
 from .errors import AssemblyError
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ def command_inverse(options: argparse.Namespace) -> int:
 
     _check_output(options)
     model = load_model(options)
-    with err.status("solving ...") if err.is_terminal else _Quiet():
+    with err.status("solving ...") if err.is_terminal else contextlib.nullcontext():
         outcome = inverse(model, _times(options.at), _progress, options.method)
     _write(options, outcome.results)
     _title(outcome.results, f"largest error of the power balance {outcome.results.diagnostics['power_balance']:.1e}")
@@ -130,7 +131,7 @@ def command_simulate(options: argparse.Namespace) -> int:
 
     _check_output(options)
     model = load_model(options)
-    with err.status("integrating ...") if err.is_terminal else _Quiet():
+    with err.status("integrating ...") if err.is_terminal else contextlib.nullcontext():
         outcome = simulate(
             model, _times(options.at), options.method, _progress, through=not options.stop_at_bifurcation
         )

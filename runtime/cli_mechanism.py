@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import math
 from collections.abc import Callable, Sequence
@@ -104,20 +105,12 @@ def _outcome(options: argparse.Namespace) -> Outcome:
 
     model = load_model(options)
     times = _times(options.at)
-    with err.status("solving ...") if err.is_terminal else _Quiet():
+    with err.status("solving ...") if err.is_terminal else contextlib.nullcontext():
         return run(model, times, options.method, _progress, getattr(options, "jerk", False))
 
 
 def _progress(line: str) -> None:
     err.print(escape(line), highlight=False, soft_wrap=True)
-
-
-class _Quiet:
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, *_: object) -> None:
-        return None
 
 
 def _finish(outcome: Outcome) -> int:

@@ -122,7 +122,6 @@ class Program:
     steps: list[Step] = field(default_factory=list)
     constants: dict[int, float] = field(default_factory=lambda: {ZERO: 0.0, ONE: 1.0})
     drivers: dict[str, int] = field(default_factory=dict)  # driver -> row
-    reversed_drivers: dict[str, int] = field(default_factory=dict)
     carriers: dict[str, Carrier] = field(default_factory=dict)
     n_rows: int = 2
 
@@ -306,12 +305,3 @@ def _planar(P: tuple[Terms, ...], way: tuple[Terms, ...], p: Array, factor: comp
         _sum((1.0, P[i]), (-float(p[0]), ex[i]), (-float(p[1]), ey[i])) for i in range(2)
     )
     return Carrier(origin, (ex, ey))
-
-
-def evaluate(terms: Mapping[int, float] | Terms, state: Array) -> Array:
-    """Return a linear combination of the rows of one order of the state."""
-    items = terms.items() if isinstance(terms, Mapping) else terms
-    total = np.zeros(state.shape[1])
-    for row, c in items:
-        total += c * state[row]
-    return total

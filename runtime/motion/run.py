@@ -260,7 +260,7 @@ def assembly_modes(solution: Solution, step: GroupStep, every: bool) -> tuple[Mo
     solver, q = step.solver, solution.state[0]
     m, t, h = solver.group.module, float(solution.time[0]), np.ascontiguousarray(q[step.h_rows, 0])
     size = solution.program.model.size
-    scale = np.array([_scale(s, solver.group.module.COORDINATES, size) for s in solver.group.dependent])
+    scale = np.array([_scale(s, size) for s in solver.group.dependent])
     if solver.closed_form:
         found = []
         for number, signs in enumerate(itertools.product((1.0, -1.0), repeat=len(m.BRANCHES)), 1):
@@ -274,7 +274,7 @@ def assembly_modes(solution: Solution, step: GroupStep, every: bool) -> tuple[Mo
     return newton_modes(solver, h, t, scale, every)
 
 
-def _scale(symbol: str, coordinates: dict[str, tuple[str, ...]], size: float) -> float:
+def _scale(symbol: str, size: float) -> float:
     """Return the size that a change of a coordinate is measured by: lengths by the mechanism, directions by one."""
     return size if symbol.startswith(("x_", "y_", "z_")) else 1.0
 
