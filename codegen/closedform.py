@@ -26,10 +26,14 @@ MAX_LINEAR_ORDER = 3
 
 @dataclass(frozen=True)
 class Expansion:
-    """Taylor coefficients of a block's rows about a known centre: ½ uᵀQu + g·u + c, exact for degree two."""
+    """Taylor coefficients of a block's rows about a known centre: ½ uᵀQu + m g·u + c, exact for degree two.
+
+    `contents` are the m: numbers that all entries of a linear row share (1 for the quadratic row).
+    """
 
     center: tuple[sp.Expr, ...]
     constants: tuple[sp.Expr, ...]
+    contents: tuple[sp.Rational, ...]
     gradients: tuple[tuple[sp.Expr, ...], ...]
     quadric: sp.ImmutableMatrix | None
     reference: int
@@ -63,54 +67,61 @@ def linear_solution(a: Sequence[Sequence[Any]], c: Sequence[Any], name: Callable
 
 @dataclass(frozen=True)
 class Line:
-    """u = x0 + τ d on the linear rows, α τ² + 2 β τ + γ = 0 on the quadric; `inverse`: 1/α, `parts`: the terms of γ."""
+    """u = x0 + τ d on the linear rows, α τ² + 2 β τ + γ = 0 on the quadric; `inverse` is 1/α, `parts` add up to αγ."""
 
     x0: list[Any]
     d: list[Any]
-    alpha: Any
     inverse: Any
     beta: Any
-    gamma: Any
     parts: tuple[Any, ...]
 
 
 def line_meets_quadric(
     a: Sequence[Sequence[Any]],
     c: Sequence[Any],
+    m: Sequence[Any],
     Q: Sequence[Sequence[Any]],
     g: Sequence[Any],
     k: Any,
     sphere: bool,
     name: Callable[[str, Any], Any],
 ) -> Line:
-    """Return the line a u + c = 0 and its equation on ½ uᵀQu + g·u + k = 0; `name` may name intermediate values.
+    """Return the line m a u + c = 0 and its equation on ½ uᵀQu + g·u + k = 0; `name` may name intermediate values.
 
     x0 is the point of the line nearest to the centre, so that x0·d = 0; with Q = q I (`sphere`) this removes terms.
     """
     n = len(g)
     if n == 1:
-        return Line([0], [1], _half(Q[0][0]), 1 / _half(Q[0][0]), _half(g[0]), k, (k,))
+        alpha = _half(Q[0][0])
+        return Line([0], [1], 1 / alpha, _half(g[0]), (alpha * k,))
     if n == 2:
         (ax, ay), (c0,) = a[0], c
         d = [-ay, ax]
-        inverse = name("inverse", 1 / (ax * ax + ay * ay))
-        scale = -c0 * inverse
-        x0 = [name("u0x", scale * ax), name("u0y", scale * ay)]
+        square = name("square", ax * ax + ay * ay)
+        inverse = name("inverse", 1 / (square * m[0]))
+        scale = name("scale", c0 * inverse)
+        x0 = [-(scale * ax), -(scale * ay)]
     else:
         d = [name(f"d{axis}", e) for axis, e in zip("xyz", _cross(a[0], a[1]), strict=True)]
         inverse = name("inverse", 1 / _sum([e * e for e in d]))
         first, second = _cross(a[1], d), _cross(d, a[0])
-        x0 = [
-            name(f"u0{axis}", -(c[0] * p + c[1] * q) * inverse) for axis, p, q in zip("xyz", first, second, strict=True)
-        ]
-    bend = _half(_dot(x0, [_dot(row, x0) for row in Q]))
-    gamma = bend + _dot(g, x0) + k
+        c0, c1 = (value / content for value, content in zip(c, m, strict=True))
+        x0 = [name(f"u0{axis}", -(c0 * p + c1 * q) * inverse) for axis, p, q in zip("xyz", first, second, strict=True)]
+    if sphere and n == 2:
+        # everything times m: |x0| |d| m = |c0|, and the root of the discriminant is m times as large
+        q = _half(Q[0][0])
+        reach = name("reach", q * m[0] * m[0] * k)
+        parts = (q * q * c0 * c0, q * m[0] * m[0] * square * _dot(g, x0), reach * square)
+        return Line(x0, d, inverse / q, m[0] * _half(_dot(g, d)), parts)
     if sphere:
         q = _half(Q[0][0])
-        return Line(x0, d, q * _dot(d, d), inverse / q, _half(_dot(g, d)), gamma, (bend, k))
+        alpha = q * _dot(d, d)
+        parts = (alpha * q * _dot(x0, x0), alpha * _dot(g, x0), alpha * k)
+        return Line(x0, d, inverse / q, _half(_dot(g, d)), parts)
     Qd = [_dot(row, d) for row in Q]
     alpha = name("alpha", _half(_dot(d, Qd)))
-    return Line(x0, d, alpha, 1 / alpha, _half(_dot(x0, Qd) + _dot(g, d)), gamma, (bend, k))
+    bend = alpha * _half(_dot(x0, [_dot(row, x0) for row in Q]))
+    return Line(x0, d, 1 / alpha, _half(_dot(x0, Qd) + _dot(g, d)), (bend, alpha * _dot(g, x0), alpha * k))
 
 
 def _dot(u: Sequence[Any], v: Sequence[Any]) -> Any:
@@ -229,11 +240,19 @@ def _expand(
         at = dict(zip(unknowns, center, strict=True))
         constants = tuple(f.xreplace(at) for f in rows)
         gradients = tuple(tuple(sp.diff(f, x).xreplace(at) for x in unknowns) for f in rows)
+        curved = None if quadric is None else reference
+        contents = tuple(sp.Integer(1) if i == curved else _content(g) for i, g in enumerate(gradients))
+        gradients = tuple(tuple(e / c for e in g) for g, c in zip(gradients, contents, strict=True))
         cost = int(sp.count_ops([*constants, *(e for g in gradients for e in g)]))
         if best is None or cost < best[0]:
-            best = cost, Expansion(tuple(center), constants, gradients, quadric, reference)
+            best = cost, Expansion(tuple(center), constants, contents, gradients, quadric, reference)
     assert best is not None
     return best[1]
+
+
+def _content(row: Sequence[sp.Expr]) -> sp.Rational:
+    """Return the number that a linear equation can be divided by: fewer products to compute."""
+    return sp.gcd_list([e.as_content_primitive()[0] for e in row if e != 0]) or sp.Integer(1)
 
 
 def _centers(
@@ -268,17 +287,18 @@ def _prove(step: Step) -> None:
     linear = [i for i in range(n) if i != e.reference]
     a = [_opaque(e.gradients[i], f"a{i}_") for i in linear]
     c = _opaque([e.constants[i] for i in linear], "c")
+    m = [e.contents[i] for i in linear]
     g = _opaque(e.gradients[e.reference], "g")
     (k,) = _opaque([e.constants[e.reference]], "k")
     flat = _opaque(list(e.quadric), "q")
     Q = [[flat[min(i, j) * n + max(i, j)] for j in range(n)] for i in range(n)]
-    line = line_meets_quadric(a, c, Q, g, k, is_sphere(e.quadric), lambda _, value: value)
+    line = line_meets_quadric(a, c, m, Q, g, k, is_sphere(e.quadric), lambda _, value: value)
     w = sp.Symbol("w")
     tau = (w - line.beta) * line.inverse
     u = [p + tau * q for p, q in zip(line.x0, line.d, strict=True)]
-    rows = [_dot(ai, u) + ci for ai, ci in zip(a, c, strict=True)]
+    rows = [mi * _dot(ai, u) + ci for ai, mi, ci in zip(a, m, c, strict=True)]
     rows.append(_half(_dot(u, [_dot(row, u) for row in Q])) + _dot(g, u) + k)
-    if not all(vanishes(row, {w: line.beta**2 - line.alpha * line.gamma}) for row in rows):
+    if not all(vanishes(row, {w: line.beta**2 - _sum(line.parts)}) for row in rows):
         raise InternalError("a recognised closed form does not satisfy its equations; please report the specification")
 
 

@@ -70,7 +70,7 @@ class _Builder:
     ) -> None:
         """Add a kernel: `fill` asks the pool for its results and returns their names."""
         symbols = [str(s) for _, group in vectors for s in group]
-        pool = Pool([*symbols, *scalars])
+        pool = Pool([*symbols, *scalars], steady=[str(s) for s in self.d.par.symbols])
         results = tuple(fill(pool))
         sections = pool.sections()
         read = frozenset(n for section in sections for a in section.statements for n in ir.names(a.value)) | frozenset(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 from .blocks import Block
@@ -49,7 +50,7 @@ def determinant(a: Sequence[Sequence[Any]], adjugate: Sequence[Sequence[Any]]) -
 
 
 class Namer:
-    """Names what the factor kernel hands on to the solve kernel; constants are not handed on."""
+    """Names what the factor kernel hands on to the solve kernel; constants and signs are not handed on."""
 
     def __init__(self, pool: Pool) -> None:
         self.pool = pool
@@ -60,15 +61,30 @@ class Namer:
             return value
         name = self.pool.fresh(hint)
         self.names.append(name)
-        return self.pool.assign(name, value)
+        return -self.pool.assign(name, -value) if value.factor < 0 else self.pool.assign(name, value)
 
 
 def factor_explicit(a: list[list[Value]], keep: Namer) -> list[list[Value]]:
-    """Return the inverse, with one division shared by all entries."""
+    """Return the inverse, with one division shared by all entries.
+
+    A number that all entries of a row share is taken out of the row; one that all rows share goes into the division.
+    """
     pool = keep.pool
-    adjugate = [[pool.lift(v) for v in row] for row in cofactors(a)]
-    reciprocal = pool.name("reciprocal", 1 / pool.lift(determinant(a, adjugate)))
-    return [[keep(f"inv{i}{j}", v * reciprocal) for j, v in enumerate(row)] for i, row in enumerate(adjugate)]
+    contents = [_content(row) for row in a]
+    shared = contents[0] if len(set(contents)) == 1 else Fraction(1)
+    plain = [[v * (1 / c) for v in row] for row, c in zip(a, contents, strict=True)]
+    adjugate = [[pool.lift(v) for v in row] for row in cofactors(plain)]
+    reciprocal = pool.name("reciprocal", 1 / (pool.lift(determinant(plain, adjugate)) * shared))
+    return [
+        [keep(f"inv{i}{j}", v * reciprocal * (shared / c)) for j, (v, c) in enumerate(zip(row, contents, strict=True))]
+        for i, row in enumerate(adjugate)
+    ]
+
+
+def _content(row: Sequence[Value]) -> Fraction:
+    """Return the number that all entries of a row have as their factor, one where they have none in common."""
+    sizes = {abs(v.factor) for v in row if not v.is_zero}
+    return sizes.pop() if len(sizes) == 1 else Fraction(1)
 
 
 def solve_explicit(inverse: Sequence[Sequence[Value]], rhs: Sequence[Value], pool: Pool) -> list[Value]:

@@ -37,7 +37,8 @@ def _content(coefficients: Sequence[Fraction]) -> Fraction:
     divisor = Fraction(gcd(*(c.numerator for c in sizes)), lcm(*(c.denominator for c in sizes)))
     negative = sum(c < 0 for c in coefficients)
     minus = 2 * negative > len(sizes) or (2 * negative == len(sizes) and coefficients[0] < 0)
-    return (divisor if divisor in sizes else Fraction(1)) * (-1 if minus else 1)
+    worth = sizes.count(divisor) > sizes.count(Fraction(1)) or divisor == 1
+    return (divisor if worth else Fraction(1)) * (-1 if minus else 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,15 +90,21 @@ class Value:
 
 
 class Pool:
-    """All values of one kernel. Node 0 is the number one."""
+    """All values of one kernel. Node 0 is the number one.
 
-    def __init__(self, symbols: Iterable[str]) -> None:
+    Sums begin with what is made of `steady` symbols alone, so that a loop over lanes computes it once.
+    """
+
+    def __init__(self, symbols: Iterable[str], steady: Iterable[str] = ()) -> None:
+        self.steady = frozenset(steady)
         self.keys: list[tuple[object, ...]] = [("one",)]
         self.index: dict[tuple[object, ...], int] = {("one",): 0}
         self.roots: list[tuple[str, str, Value]] = []
         self.section = ""
         self._taken: dict[str, int] = {}
         self._memo: dict[sp.Basic, Value] = {}
+        self._named: dict[tuple[Fraction, int], Value] = {}
+        self._squares: set[int] = set()  # names of values that are never negative
         for name in symbols:
             self._taken[name] = 1  # an input keeps its name to itself
             self.symbol(name)
@@ -167,8 +174,25 @@ class Pool:
         if function == "sqrt" and argument.constant == 1:
             return self.number(1)
         if function == "abs":
-            return Value(self, abs(argument.factor), self._node("call", "abs", Fraction(1), argument.node))
+            size = abs(argument.factor)
+            if self._never_negative(argument.node):
+                return Value(self, size, argument.node)
+            return Value(self, size, self._node("call", "abs", Fraction(1), argument.node))
         return Value(self, Fraction(1), self._node("call", function, argument.factor, argument.node))
+
+    def _never_negative(self, node: int) -> bool:
+        """Return whether a node is a square, a root, or made of such ones only."""
+        key = self.keys[node]
+        match key[0]:
+            case "one":
+                return True
+            case "sum":
+                return all(c > 0 and self._never_negative(n) for c, n in key[1])  # type: ignore[attr-defined]
+            case "product":
+                return all(e % 2 == 0 or self._never_negative(n) for n, e in key[1])  # type: ignore[attr-defined]
+            case "call":
+                return key[1] in ("sqrt", "abs")
+        return node in self._squares
 
     def select(self, less: Value, greater: Value, yes: Value, no: Value) -> Value:
         if yes == no:
@@ -223,10 +247,27 @@ class Pool:
         return self.symbol(target)
 
     def name(self, hint: str, value: Value) -> Value:
-        """Give a value a name of its own where that saves work; numbers and names pass unchanged."""
+        """Give a value a name of its own where that saves work; numbers and names pass unchanged, signs stay outside."""
         if value.constant is not None or self.keys[value.node][0] == "sym":
             return value
-        return self.assign(self.fresh(hint), value)
+        if value.factor < 0:
+            return -self.name(hint, -value)
+        if (value.factor, value.node) not in self._named:
+            self._named[value.factor, value.node] = self.assign(self.fresh(hint), value)
+            if self._never_negative(value.node):
+                self._squares.add(self._named[value.factor, value.node].node)
+        return self._named[value.factor, value.node]
+
+    def label(self, hint: str, value: Value) -> Value:
+        """Print a value under a name where it is first needed; unlike a named one it stays open to collecting terms."""
+        if value.factor == 1 and value.constant is None and self.keys[value.node][0] != "sym":
+            self.assign(self.fresh(hint), value)
+        return value
+
+    def terms(self, value: Value) -> int:
+        """Return the number of terms of a sum, one for anything else."""
+        key = self.keys[value.node]
+        return len(key[1]) if key[0] == "sum" else 1  # type: ignore[arg-type]
 
     def fresh(self, hint: str) -> str:
         """Return the hint as a name, numbered where it is taken."""
@@ -251,6 +292,7 @@ class _Emission:
         self.pool = pool
         self.uses = [0] * len(pool.keys)
         self.names: dict[int, str] = {}
+        self.temporaries = 0
         self.out: list[tuple[str, ir.Assign]] = []
         seen: set[int] = set()
         for _, _, value in pool.roots:
@@ -279,9 +321,18 @@ class _Emission:
                 for base, exponent in self.pool.keys[node][1]:  # type: ignore[attr-defined]
                     self.uses[base] += abs(exponent) - 1
 
+    def _steady(self, node: int) -> bool:
+        key = self.pool.keys[node]
+        return key[1] in self.pool.steady if key[0] == "sym" else all(self._steady(n) for n in self._children(node))
+
     def sections(self) -> tuple[ir.Section, ...]:
         for section, target, value in self.pool.roots:
-            tree = self._tree(value, section)
+            if value.factor == 1 and value.node not in self.names and target.isidentifier():
+                tree = self._build(value.node, section)
+                if not isinstance(tree, ir.Sym | ir.Num):
+                    self.names[value.node] = target  # from here on, the same value goes by this name
+            else:
+                tree = self._tree(value, section)
             self.out.append((section, ir.Assign(target, tree)))
         grouped: list[ir.Section] = []
         for section, statement in self.out:
@@ -302,7 +353,8 @@ class _Emission:
             return ir.Sym(self.names[node])
         tree = self._build(node, section)
         if self.uses[node] > 1 and not isinstance(tree, ir.Sym | ir.Num):
-            self.names[node] = f"_t{len(self.names)}"
+            self.names[node] = f"_t{self.temporaries}"
+            self.temporaries += 1
             self.out.append((section, ir.Assign(self.names[node], tree)))
             return ir.Sym(self.names[node])
         return tree
@@ -315,7 +367,8 @@ class _Emission:
             case "sym":
                 return ir.Sym(str(key[1]))
             case "sum":
-                return ir.Sum(tuple((c, self._node(n, section)) for c, n in key[1]))  # type: ignore[attr-defined]
+                terms = sorted(key[1], key=lambda term: not self._steady(term[1]))  # type: ignore[attr-defined]
+                return ir.Sum(tuple((c, self._node(n, section)) for c, n in terms))
             case "product":
                 return ir.Product(tuple((self._node(n, section), e) for n, e in key[1]))  # type: ignore[attr-defined]
             case "call":

@@ -38,34 +38,40 @@ def _step(pool: Pool, step: Step, unknowns: Sequence[str], signs: Sequence[str],
     """One block: a linear system, or a line that meets a quadric."""
     e, n, name = step.expansion, step.block.size, pool.name
 
-    def named(prefix: str, expressions: Sequence[sp.Expr]) -> list[Value]:
-        return [name(f"{prefix}{i}", pool.freeze(x)) for i, x in enumerate(expressions)]
-
     if step.branch is None:
         a = [[pool.freeze(v) for v in row] for row in e.gradients]
-        u = linear_solution(a, [pool.freeze(c) for c in e.constants], name)
+        u = linear_solution(a, [pool.freeze(c / m) for c, m in zip(e.constants, e.contents, strict=True)], name)
     else:
         assert e.quadric is not None
         linear = [i for i in range(n) if i != e.reference]
-        a = [named(f"a{i}", e.gradients[i]) for i in linear]
-        c = named("c", [e.constants[i] for i in linear])
+        a = [[pool.label(f"a{i}{j}", pool.freeze(x)) for j, x in enumerate(e.gradients[i])] for i in linear]
+        c = [pool.freeze(e.constants[i]) for i in linear]
+        if n == 2:  # of two circles the constant contains |a|², which is needed anyway
+            square = pool.sum([x * x for x in a[0]])
+            rest = c[0] - square
+            if pool.terms(rest) < pool.terms(c[0]):
+                c = [rest + name("square", square)]
+        c = [name(f"c{i}", value) for i, value in enumerate(c)]
+        m = [e.contents[i] for i in linear]
         Q = [[pool.freeze(e.quadric[i, j]) for j in range(n)] for i in range(n)]
         g = [pool.freeze(x) for x in e.gradients[e.reference]]
         k = pool.freeze(e.constants[e.reference])
-        line = line_meets_quadric(a, c, Q, g, k, is_sphere(e.quadric), name)
+        line = line_meets_quadric(a, c, [pool.freeze(x) for x in m], Q, g, k, is_sphere(e.quadric), name)
         square = line.beta * line.beta
-        discriminant = name("discriminant", square - line.alpha * line.gamma)
-        size = square + pool.call("abs", line.alpha) * pool.sum([pool.call("abs", p) for p in line.parts])
-        gaps.append(name("root", _clipped(pool, discriminant, size)))
+        parts = [pool.lift(p) for p in line.parts]
+        discriminant = pool.assign(pool.fresh("discriminant"), square - pool.sum(parts))
+        size = name("size", square + pool.sum([pool.call("abs", p) for p in parts]))
+        gaps.append(pool.assign(pool.fresh("margin"), discriminant + pool.freeze(ROOT_ROUNDING) * size))
         sign = pool.symbol(signs[step.branch])
-        tau = name("tau", (sign * pool.call("sqrt", gaps[-1]) - line.beta) * line.inverse)
+        root = pool.call("sqrt", _clipped(pool, discriminant, gaps[-1]))
+        tau = name("tau", (sign * root - line.beta) * line.inverse)
         u = [p + tau * q for p, q in zip(line.x0, line.d, strict=True)]
     for unknown, origin, value in zip(unknowns, e.center, u, strict=True):
         pool.assign(unknown, pool.freeze(origin) + value)
 
 
-def _clipped(pool: Pool, discriminant: Value, size: Value) -> Value:
-    """The discriminant, zero where it is negative by rounding alone."""
+def _clipped(pool: Pool, discriminant: Value, margin: Value) -> Value:
+    """The discriminant, zero where it is negative by rounding alone; beyond that a value whose root is no number."""
     zero = pool.number(0)
-    negative = pool.select(-pool.freeze(ROOT_ROUNDING) * size, discriminant, zero, discriminant)
-    return pool.select(zero, discriminant, discriminant, negative)
+    floor = pool.name("floor", pool.select(margin, zero, margin, zero))
+    return pool.select(floor, discriminant, discriminant, floor)

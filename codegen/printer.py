@@ -46,12 +46,18 @@ def _print(node: ir.Node, outer: int) -> str:
 
 def _scaled(factor: Fraction, inner: ir.Node, outer: int) -> str:
     if factor == -1:
+        if isinstance(inner, ir.Sum):
+            return _wrap(_sum(tuple((-c, n) for c, n in inner.terms)), _SUM, outer)
         return _wrap("-" + _print(inner, _TERM), _SUM, outer)
+    if isinstance(inner, ir.Product) and all(e < 0 for _, e in inner.factors):
+        return _wrap(_product(inner.factors, number(factor)), _SUM if factor < 0 else _TERM, outer)
     return _wrap(f"{number(factor)} * {_print(inner, _TERM)}", _SUM if factor < 0 else _TERM, outer)
 
 
 def _sum(terms: tuple[tuple[Fraction, ir.Node], ...]) -> str:
-    ordered = sorted(terms, key=lambda t: t[0] < 0 or isinstance(t[1], ir.Num))  # begin with a positive term
+    ordered = sorted(terms, key=lambda t: isinstance(t[1], ir.Num))
+    first = next((i for i, (c, n) in enumerate(ordered) if c > 0 and not isinstance(n, ir.Num)), 0)
+    ordered.insert(0, ordered.pop(first))  # begin with a positive term
     parts = []
     for i, (coefficient, node) in enumerate(ordered):
         sign = "-" if coefficient < 0 else "+"
@@ -66,10 +72,10 @@ def _sum(terms: tuple[tuple[Fraction, ir.Node], ...]) -> str:
     return "".join(parts)
 
 
-def _product(factors: tuple[tuple[ir.Node, int], ...]) -> str:
+def _product(factors: tuple[tuple[ir.Node, int], ...], one: str = "1.0") -> str:
     above = [_power(node, e) for node, e in factors if e > 0]
     below = [_power(node, -e) for node, e in factors if e < 0]
-    top = " * ".join(above) if above else "1.0"
+    top = " * ".join(above) if above else one
     if not below:
         return top
     single = len(below) == 1 and all(abs(e) == 1 for _, e in factors if e < 0)

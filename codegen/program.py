@@ -10,6 +10,8 @@ from types import ModuleType
 
 import jinja2
 
+from .specialise import KernelText, specialised
+
 
 @dataclass(frozen=True)
 class SweepText:
@@ -62,12 +64,12 @@ class VariantText:
     hdd: str
     found: str
     out: str
-    state: str
     corrected: str
     prediction: str
     step_square: str
     and_work: str
-    in_lane_kernels: tuple[tuple[str, str], ...]
+    kernels: tuple[KernelText, ...]
+    aliases: tuple[tuple[str, str], ...]
     in_lanes: bool
     serial: str
     sweeps: tuple[SweepText, ...]
@@ -94,9 +96,12 @@ DRIVERS = (
 
 LARGEST_FLAT = 3  # unknowns of a type whose kernels are copied into the loop over groups: more cost compile time
 
+# Names in the program module of a type's kernels, copied into its loops over lanes.
 _IN_LANES = (
     ("position", "position_at"),
+    ("constraint", "constraint_at"),
     ("factor", "factor_at"),
+    ("solve", "solve_with"),
     ("velocity", "velocity_rhs"),
     ("acceleration", "acceleration_rhs"),
     ("tensor", "acceleration_3ot_at"),
@@ -130,6 +135,9 @@ def variant_text(number: int, scratch: int, module: ModuleType, constant: frozen
     if module.DEPENDENT:
         sweeps.append(SweepText("newton", "newton", False, "φ by Newton, φ̇, φ̈ by TD; lanes that failed, iterations."))
     p = len(module.CONSTRAINTS)
+    own = [(n, f) for n, f in _IN_LANES if hasattr(module, f)]
+    shared = {"factor_at", "solve_with"} if loops else set()  # not straight-line code
+    zeros = {"hdot": constant, "hddot": constant}
     return VariantText(
         number=number,
         name=module.NAME,
@@ -159,12 +167,12 @@ def variant_text(number: int, scratch: int, module: ModuleType, constant: frozen
         hdd=known("qddot"),
         found=_tuple([f"found[{i}]" for i in n]),
         out=_tuple([f"out[p{i}, k]" for i in n]),
-        state=_tuple([f"x[p{i}, k]" for i in n]),
         corrected=_tuple([f"xs[{i}] - dx[{i}]" for i in n]),
         prediction=_tuple([f"out[p{i}, j] + dt * (outdot[p{i}, j] + 0.5 * dt * outddot[p{i}, j])" for i in n]),
         step_square=" + ".join(f"dx[{i}] * dx[{i}]" for i in n),
         and_work=", work" if loops else "",
-        in_lane_kernels=tuple((n, f) for n, f in _IN_LANES if hasattr(module, f)),
+        kernels=tuple(specialised(module, f, f"{n}_{number}", zeros) for n, f in own if f not in shared),
+        aliases=tuple((f"{n}_{number}", f) for n, f in own if f in shared),
         in_lanes=not loops,
         serial="newton",
         sweeps=tuple(sweeps),

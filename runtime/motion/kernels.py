@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -14,20 +13,8 @@ OPTIONS = {"cache": True, "error_model": "numpy", "fastmath": {"contract"}, "no_
 FLAT = {**OPTIONS, "forceinline": True}
 
 SETTLED = 1e-11  # largest Newton step, relative, after which rates from the factors before it are exact enough
-NEARLY = 1e-6  # largest step after which the next one settles
-MOST_SWEEPS = 8  # of Newton over the lanes of a block
-
-
-def in_lanes(function: Any) -> Any:
-    """Return a kernel with the sines and cosines of lanes in place of `math`'s, which loops cannot vectorise."""
-    from . import lanemath
-
-    code = function.py_func
-    if not {"sin", "cos"} & set(code.__code__.co_names):
-        return function
-    copy = FunctionType(code.__code__, {**code.__globals__, "math": lanemath}, code.__name__)
-    # not cached: in the cache it would be taken for the function that it is a copy of
-    return njit(error_model="numpy", fastmath={"contract", "nsz"}, forceinline=True)(copy)
+MOST_PASSES = 5  # of two Newton steps each over the lanes of a block
+CHUNK = 64  # lanes one after the other that lanes one after the other seed
 
 
 @njit(**OPTIONS)
@@ -54,14 +41,16 @@ def combine(q, qdot, qddot, out, outdot, outddot, rows, sources, terms, factors,
 
 
 @njit(**OPTIONS)
-def seed(q, qdot, qddot, out, rows, seeds, shifts, first, last):  # type: ignore[no-untyped-def]
-    """Write the second-order Taylor prediction of rows from the lanes that seed them."""
+def seed(q, qdot, qddot, out, rows, sources, shifts, first, last):  # type: ignore[no-untyped-def]
+    """Write the second-order Taylor prediction of rows from the lanes that seed them, chunk by chunk."""
     for i in range(len(rows)):
         row = np.uint64(rows[i])
-        for k in range(np.uint64(first), np.uint64(last)):
-            j = np.uint64(seeds[k])
-            d = shifts[k]
-            out[row, k] = q[row, j] + d * (qdot[row, j] + 0.5 * d * qddot[row, j])
+        for begin in range(first, last, CHUNK):
+            source = np.uint64(sources[begin // CHUNK])
+            start = np.uint64(begin)
+            for k in range(np.uint64(min(CHUNK, last - begin))):
+                j, d = source + k, shifts[start + k]
+                out[row, start + k] = q[row, j] + d * (qdot[row, j] + 0.5 * d * qddot[row, j])
 
 
 @njit(**OPTIONS)

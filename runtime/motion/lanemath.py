@@ -6,7 +6,8 @@ import math
 
 from numba import njit
 
-sqrt = math.sqrt
+pi, sqrt = math.pi, math.sqrt
+tan, asin, acos, atan, exp, log = math.tan, math.asin, math.acos, math.atan, math.exp, math.log  # not vectorised
 OPTIONS = {"cache": True, "error_model": "numpy", "fastmath": {"contract"}, "forceinline": True, "_nrt": False}
 
 # π/2 in three parts of 33 bits, so that their products with a number of quarter turns below 2^20 are exact (fdlibm)

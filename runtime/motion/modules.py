@@ -51,6 +51,7 @@ def _description(variants: tuple[tuple[ModuleType, frozenset[int]], ...]) -> str
         package_folder("templates") / "program.py.jinja",
         package_folder("templates") / "system.py.jinja",
         package_folder("codegen") / "program.py",
+        package_folder("codegen") / "specialise.py",
         package_folder("runtime") / "motion" / "kernels.py",
         package_folder("runtime") / "motion" / "lanemath.py",
     ):
