@@ -247,7 +247,7 @@ class Pool:
         return self.symbol(target)
 
     def name(self, hint: str, value: Value) -> Value:
-        """Give a value a name of its own where that saves work; numbers and names pass unchanged, signs stay outside."""
+        """Give a value a name of its own where that saves work; numbers and names pass unchanged, signs outside."""
         if value.constant is not None or self.keys[value.node][0] == "sym":
             return value
         if value.factor < 0:
