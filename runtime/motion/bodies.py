@@ -12,6 +12,7 @@ from ..mechanism.model import Body, Model
 from .plan import Array
 from .program import Carrier, Terms
 from .run import Solution
+from .threads import each
 
 
 def body_motions(solution: Solution, steps: NDArray[np.int64] | None = None) -> dict[str, BodyMotion]:
@@ -19,22 +20,19 @@ def body_motions(solution: Solution, steps: NDArray[np.int64] | None = None) -> 
     return carried(solution, solution.program.model.movable, steps)
 
 
-def carried(
-    solution: Solution, names: Sequence[str], steps: NDArray[np.int64] | None = None
-) -> dict[str, BodyMotion]:
+def carried(solution: Solution, names: Sequence[str], steps: NDArray[np.int64] | None = None) -> dict[str, BodyMotion]:
     """Return the motion of some bodies that are solved."""
     program = solution.program
     chosen = np.arange(solution.solved) if steps is None else steps
-    found = {}
-    for name in names:
-        carrier = program.carriers.get(name)
-        if carrier is None:  # the run stopped before its group
-            continue
+    known = [name for name in names if name in program.carriers]  # a run may stop before the group of a body
+
+    def motion(name: str) -> BodyMotion:
+        body, carrier = program.model.bodies[name], program.carriers[name]
         if program.model.dimension == 2:
-            found[name] = _planar(program.model.bodies[name], carrier, solution, chosen)
-        else:
-            found[name] = _spatial(program.model, program.model.bodies[name], carrier, solution, chosen)
-    return found
+            return _planar(body, carrier, solution, chosen)
+        return _spatial(program.model, body, carrier, solution, chosen)
+
+    return dict(zip(known, each(motion, known), strict=True))
 
 
 def _rows(parts: tuple[Terms, ...], state: Array, n: int) -> Array:

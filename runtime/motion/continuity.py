@@ -51,7 +51,7 @@ def quality(solution: Solution, step: GroupStep) -> tuple[Array, Array]:
     found = np.empty((2, n))
     step.solver.group.module.sweep_quality(
         solution.time, solution.state[0], step.h_rows, step.solver.par, step.phi_rows, 0, n, found[0], found[1],
-        step.solver.group.work,
+        np.empty_like(step.solver.group.work),
     )  # fmt: skip
     return found[0], found[1]
 

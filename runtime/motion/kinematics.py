@@ -22,6 +22,8 @@ from .planning import plan_groups, studied
 from .program import GroupStep, NumericStep, Program, build
 from .results import Results
 from .run import Failure, Solution, driver_values, failure_message
+from .threads import each
+from .threads import threads as using_threads
 
 METHODS = ("td", "3ot", "global", "global-sparse")
 
@@ -60,8 +62,18 @@ def run(
     method: str = "td",
     progress: Callable[[str], None] = _silent,
     jerk: bool = False,
+    threads: int = 1,
 ) -> Outcome:
     """Return the motion at the given times, or at those of [simulation]; with the jerks of points if asked."""
+    if threads < 1:
+        raise InputError(f"--threads {threads}: at least one thread is needed - leave it out, or write --threads 2")
+    with using_threads(threads):
+        return _run(model, times, method, progress, jerk)
+
+
+def _run(
+    model: Model, times: Array | None, method: str, progress: Callable[[str], None], jerk: bool = False
+) -> Outcome:
     if method not in METHODS:
         raise InputError(f"--method {method}: the methods of run are {', '.join(METHODS)}")
     asked = model.simulation.times() if times is None else np.asarray(times, dtype=np.float64)
@@ -88,7 +100,7 @@ def run(
 
 def _with_jerk(model: Model, asked: Array, method: str, progress: Callable[[str], None]) -> Outcome:
     delta, first = spacing(model, asked), model.simulation.start
-    outcome = run(model, inner_times(asked, first, delta), method, progress)
+    outcome = _run(model, inner_times(asked, first, delta), method, progress)
     return replace(outcome, results=with_jerk(outcome.results, asked, first, delta))
 
 
@@ -151,12 +163,14 @@ def diagnostics(solution: Solution, structure: Structure) -> dict[str, object]:
     groups: dict[str, dict[str, object]] = {}
     worst = 0.0
     model = solution.program.model
+    solved = [s for s in solution.program.steps if isinstance(s, GroupStep) and n > 0]
+    qualities = dict(zip((s.plan.name for s in solved), each(lambda s: quality(solution, s), solved), strict=True))
     for step in solution.program.steps:
         if isinstance(step, NumericStep):
             groups[step.plan.name] = {"type": step.plan.type, "solver": "absolute coordinates"}
         if not isinstance(step, GroupStep) or n == 0:
             continue
-        kappa, residual = quality(solution, step)
+        kappa, residual = qualities[step.plan.name]
         # rows are squares of lengths, and, where the group finds directions or angles, numbers of order one
         lengths = all(s.startswith(("x_", "y_", "z_")) for s in step.solver.group.dependent)
         relative = float(residual.max()) / (model.size**2 if lengths else max(1.0, model.size**2))

@@ -13,6 +13,7 @@ import numpy as np
 from ..mechanism.bodymotion import BodyMotion, Motion, cross
 from ..mechanism.model import FRAME, Array, Body, Driver, Joint, Member, Model
 from .results import BodySeries, DriverSeries, JointSeries, PointSeries
+from .threads import each
 
 TURN = 2 * np.pi
 
@@ -44,11 +45,8 @@ def measure(
     motions = {FRAME: still(model, len(times)), **motions}
     points = _points(model, motions)
     bodies = _bodies(model, motions, driver_values)
-    joints = {}
-    for name, joint in model.joints.items():
-        series = _joint(model, joint, motions, times, driver_values)
-        if series is not None:
-            joints[name] = series
+    series = each(lambda joint: _joint(model, joint, motions, times, driver_values), model.joints.values())
+    joints = {name: s for name, s in zip(model.joints, series, strict=True) if s is not None}
     drivers = {name: DriverSeries(driver_values[name][0] + d.offset) for name, d in model.drivers.items()}
     return points, bodies, joints, drivers
 
@@ -61,12 +59,14 @@ def _points(model: Model, motions: Mapping[str, BodyMotion]) -> dict[str, PointS
     for name in sorted(model.bodies, key=lambda body: (body != FRAME, body)):
         for point in model.bodies[name].points:
             carriers.setdefault(point, name)
-    found = {}
-    for point in [*(p for p in model.points if p in carriers), *(p for p in carriers if p not in model.points)]:
+    points = [*(p for p in model.points if p in carriers), *(p for p in carriers if p not in model.points)]
+
+    def series(point: str) -> PointSeries:
         body = model.bodies[carriers[point]]
         x, v, a = motions[body.name].point(body.points[point])
-        found[point] = PointSeries(_rows(x), _rows(v), _rows(a))
-    return found
+        return PointSeries(_rows(x), _rows(v), _rows(a))
+
+    return dict(zip(points, each(series, points), strict=True))
 
 
 def members(body: Body, dimension: int) -> tuple[Member, ...]:

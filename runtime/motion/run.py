@@ -13,7 +13,8 @@ from ..errors import AssemblyError, InputError
 from ..mechanism.model import Model
 from ..status import MESSAGES, NO_ASSEMBLY, OK, SINGULAR
 from .plan import Array
-from .program import AngleStep, GroupStep, LinearStep, NumericStep, Program
+from .program import AngleStep, GroupStep, LinearStep, NumericStep, Program, Step
+from .threads import thread_count
 
 LARGEST_TURN = 0.19  # rad (11 degrees) that a driver may move between two inner steps
 LARGEST_STROKE = 0.1  # of the mechanism's size, likewise
@@ -138,58 +139,92 @@ def solve(
     grid = grid_of(program, time, course)
     solution = begin(program, grid)
     solution.asked, solution.course = np.searchsorted(grid, time), course
-    for step in program.steps:
-        if isinstance(step, GroupStep):
-            mode = _assemble(solution, step, modes)
-            if mode is not None:
-                solution.state[0, step.phi_rows, 0] = mode.phi
-                solution.signs[step.plan.name] = mode.signs
-                sweep(solution, step, method)
-        elif isinstance(step, NumericStep):
-            from .numeric import sweep_numeric
+    if thread_count() > 1:
+        from .together import solve_together
 
-            sweep_numeric(solution, step)
-        else:
-            combine(solution, step)
+        solve_together(solution, method, modes)
+        return solution
+    for step in program.steps:
+        take(solution, step, method, modes)
         if solution.solved == 0:
             break
     return solution
 
 
-def combine(solution: Solution, step: LinearStep | AngleStep) -> None:
-    """Fill the rows of a step that only combines what is known."""
+def take(solution: Solution, step: Step, method: str, modes: bool) -> None:
+    """Do one step of a program over all instants."""
+    if isinstance(step, GroupStep):
+        if assemble(solution, step, modes):
+            sweep(solution, step, method)
+    elif isinstance(step, NumericStep):
+        from .numeric import sweep_numeric
+
+        sweep_numeric(solution, step)
+    else:
+        combine(solution, step)
+
+
+EVERY = slice(None)
+
+
+def combine(solution: Solution, step: LinearStep | AngleStep, lanes: slice = EVERY) -> None:
+    """Fill the rows of a step that only combines what is known; an angle is followed through all instants."""
     state = solution.state
     if isinstance(step, AngleStep):
         _follow_angle(state, step)
         return
     for row, parts in zip(step.rows, step.terms, strict=True):
-        state[:, row] = sum(c * state[:, r] for r, c in parts)
+        state[:, row, lanes] = sum(c * state[:, r, lanes] for r, c in parts)
 
 
 # ---- one group ----------------------------------------------------------------------------------------------------
 def sweep(solution: Solution, step: GroupStep, method: str) -> None:
     """Solve one group over all steps, from the φ in its rows at the first step and the signs found there."""
-    solver, n = step.solver, solution.solved
-    q, qdot, qddot = solution.state
-    m, work, time = solver.group.module, solver.group.work, solution.time
-    kernel = m.sweep if method == "td" else m.sweep_3ot
-    known = (time, q, qdot, qddot, step.h_rows, solver.par)
-    place = (q, qdot, qddot, step.phi_rows)
+    n, work = solution.solved, step.solver.group.work
     failed = 0
     for first, last, signs in _stretches(solution, step, n):
-        lost, iterations = kernel(*known, signs, *place, first, last, work)
-        failed += int(lost)
-        solution.iterations += int(iterations)
+        lost, iterations = solve_lanes(solution, step, method, signs, first, last, work)
+        failed += lost
+        solution.iterations += iterations
     _bridge(solution, step)
+    check(solution, step, n - failed)
+    find_points(solution, step, 0, solution.solved)
+
+
+def solve_lanes(
+    solution: Solution, step: GroupStep, method: str, signs: Array, first: int, last: int, work: Array
+) -> tuple[int, int]:
+    """Solve one group at the instants first to last - 1; the number of lanes that failed, and of iterations."""
+    m, (q, qdot, qddot) = step.solver.group.module, solution.state
+    kernel = m.sweep if method == "td" else m.sweep_3ot
+    lost, iterations = kernel(
+        solution.time, q, qdot, qddot, step.h_rows, step.solver.par, signs, q, qdot, qddot, step.phi_rows, first, last,
+        work,
+    )  # fmt: skip
+    return int(lost), int(iterations)
+
+
+def check(solution: Solution, step: GroupStep, reached: int) -> None:
+    """Stop a run where a group could not be solved; `reached`: the first lane that Newton could not close."""
+    n = solution.solved
     found = solution.state[:, step.phi_rows, :n]
-    if failed and not solver.closed_form:
-        stop(solution, step, n - failed, NO_ASSEMBLY)
+    if reached < n and not step.solver.closed_form:
+        stop(solution, step, reached, NO_ASSEMBLY)
     elif not np.isfinite(found).all():
         first = int(np.argmax(~np.isfinite(found).all(axis=(0, 1))))
         stop(solution, step, first, SINGULAR if np.isfinite(found[0, :, first]).all() else NO_ASSEMBLY)
-    if step.point_rows is not None and solution.solved:
-        buffer = np.empty((step.point_rows.shape[0], 3, step.point_rows.shape[1]))
-        m.sweep_points(*known, *place, step.point_rows, 0, solution.solved, buffer)
+
+
+def find_points(solution: Solution, step: GroupStep, first: int, last: int) -> None:
+    """Fill the rows of a group's points of interest at the instants first to last - 1."""
+    if step.point_rows is None or first >= last:
+        return
+    q, qdot, qddot = solution.state
+    buffer = np.empty((step.point_rows.shape[0], 3, step.point_rows.shape[1]))
+    step.solver.group.module.sweep_points(
+        solution.time, q, qdot, qddot, step.h_rows, step.solver.par, q, qdot, qddot, step.phi_rows, step.point_rows,
+        first, last, buffer,
+    )  # fmt: skip
 
 
 def _stretches(solution: Solution, step: GroupStep, n: int) -> list[tuple[int, int, Array]]:
@@ -214,9 +249,7 @@ def _bridge(solution: Solution, step: GroupStep) -> None:
         lane = int(np.searchsorted(solution.time, t))
         if lanes[0] > 0 and lanes[-1] < solution.solved:
             weights = bridge_weights(t, centre, spacing)
-            solution.state[:, step.phi_rows, lane] = (
-                solution.state[:, step.phi_rows[:, None], lanes[None, :]] @ weights
-            )
+            solution.state[:, step.phi_rows, lane] = solution.state[:, step.phi_rows[:, None], lanes[None, :]] @ weights
 
 
 def bridge_weights(t: float, centre: float, spacing: float) -> Array:
@@ -233,15 +266,15 @@ def stop(solution: Solution, step: GroupStep | NumericStep, first: int, status: 
     solution.failure = Failure(plan.name, plan.bodies, plan.joints, float(solution.time[first]), status)
 
 
-def _assemble(solution: Solution, step: GroupStep, list_modes: bool) -> Mode | None:
-    """Return the assembly mode at the first step: the one asked for, or the one nearest to the sketch."""
+def assemble(solution: Solution, step: GroupStep, list_modes: bool) -> bool:
+    """Close a group at the first step in the mode asked for, or the one nearest to the sketch; False if it cannot."""
     plan, model = step.plan, solution.program.model
     wanted = model.assembly.get(plan.name)
     modes = assembly_modes(solution, step, every=list_modes or wanted is not None)
     solution.modes[plan.name] = modes
     if not modes:
         stop(solution, step, 0, NO_ASSEMBLY)
-        return None
+        return False
     mode = min(modes, key=lambda m: (round(m.distance, 9), m.number))  # of equally near ones the first, not rounding
     if wanted is not None:
         named = [m for m in modes if m.number == wanted]
@@ -252,7 +285,9 @@ def _assemble(solution: Solution, step: GroupStep, list_modes: bool) -> Mode | N
             )
         mode = named[0]
     solution.chosen[plan.name] = mode.number
-    return mode
+    solution.state[0, step.phi_rows, 0] = mode.phi
+    solution.signs[plan.name] = mode.signs
+    return True
 
 
 def assembly_modes(solution: Solution, step: GroupStep, every: bool) -> tuple[Mode, ...]:

@@ -1,0 +1,41 @@
+"""Threads over what does not depend on each other: bodies, joints, groups and blocks of instants."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TypeVar
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+_COUNT: ContextVar[int] = ContextVar("threads", default=1)
+
+
+def thread_count() -> int:
+    """Return the number of threads that may be used; one within a thread of ours."""
+    return _COUNT.get()
+
+
+@contextmanager
+def threads(count: int) -> Iterator[None]:
+    """Use so many threads within the context."""
+    token = _COUNT.set(count)
+    try:
+        yield
+    finally:
+        _COUNT.reset(token)
+
+
+def each(function: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
+    """Return the function of every item in order, by as many threads as may be used.
+
+    Compiled kernels and NumPy let go of the interpreter while they work on whole series.
+    """
+    listed, count = list(items), thread_count()
+    if count == 1 or len(listed) < 2:
+        return [function(item) for item in listed]
+    with ThreadPoolExecutor(count) as pool:
+        return list(pool.map(function, listed))

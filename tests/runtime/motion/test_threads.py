@@ -1,0 +1,91 @@
+"""Threads change nothing: the same digits, the same stops, with every kind of step."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from assurgent.runtime.errors import InputError
+from assurgent.runtime.mechanism import reader
+from assurgent.runtime.motion import kinematics
+from assurgent.runtime.motion.program import GroupStep
+from assurgent.runtime.motion.run import Course, begin
+from assurgent.runtime.motion.threads import each, thread_count, threads
+from assurgent.runtime.motion.together import in_blocks, parts
+
+EXAMPLES = Path(__file__).parents[3] / "examples"
+NAMES = ["jansen-leg", "gear-linkage", "rssr", "cam-follower", "stephenson-six-bar"]
+
+BREAKS = """
+format = 1
+name = "breaks"
+space = "planar"
+[points]
+A = [0, 0]
+B = [2, 0]
+C = [4, 2]
+D = [5, 0]
+[bodies]
+frame = { points = ["A", "D"] }
+crank = { points = ["A", "B"] }
+rod = { points = ["B", "C"] }
+rocker = { points = ["C", "D"] }
+[joints]
+A = { type = "R", bodies = ["frame", "crank"], at = "A" }
+B = { type = "R", bodies = ["crank", "rod"], at = "B" }
+C = { type = "R", bodies = ["rod", "rocker"], at = "C" }
+D = { type = "R", bodies = ["frame", "rocker"], at = "D" }
+[drivers]
+theta = { joint = "A", angle = "t" }
+[simulation]
+start = 0
+stop = 6
+step = 0.05
+"""
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("method", ["td", "3ot"])
+def test_the_same_digits(name: str, method: str) -> None:
+    model = reader.load(EXAMPLES / f"{name}.toml")
+    alone = kinematics.run(model, method=method).results
+    three = kinematics.run(model, method=method, threads=3).results
+    for point, series in alone.points.items():
+        assert np.array_equal(series.position, three.points[point].position)
+        assert np.array_equal(series.acceleration, three.points[point].acceleration)
+    assert alone.diagnostics["iterations"] == three.diagnostics["iterations"]
+    assert alone.diagnostics["max_residual"] == three.diagnostics["max_residual"]
+
+
+def test_the_same_stop() -> None:
+    model = reader.loads(BREAKS, "breaks.toml")
+    alone, three = kinematics.run(model), kinematics.run(model, threads=3)
+    assert alone.failure is not None
+    assert alone.failure == three.failure
+    assert len(alone.results.time) == len(three.results.time) > 3
+
+
+def test_closed_forms_run_together() -> None:
+    model = reader.load(EXAMPLES / "jansen-leg.toml")
+    _, program = kinematics.prepare(model)
+    solution = begin(program, model.simulation.times())
+    (first, *_) = parts(solution)
+    assert sum(isinstance(step, GroupStep) for step in first) > 1
+    # a group whose branch changes on the way needs the instants before: it is done alone
+    group = next(step for step in first if isinstance(step, GroupStep) and step.solver.group.branches)
+    solution.course = Course(flips={group.plan.name: [(0.5, 0)]})
+    assert not in_blocks(solution, group)
+    assert [group] in parts(solution)
+
+
+def test_order_is_kept_and_threads_do_not_nest() -> None:
+    with threads(4):
+        assert each(lambda i: (i, thread_count()), range(20)) == [(i, 1) for i in range(20)]
+    assert thread_count() == 1
+
+
+def test_no_threads_are_wrong_input() -> None:
+    with pytest.raises(InputError, match="--threads 0"):
+        kinematics.run(reader.loads(BREAKS, "breaks.toml"), threads=0)
