@@ -306,13 +306,26 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
 }
 
 
+def _read_as_meant(arguments: Sequence[str]) -> list[str]:
+    """Return the arguments with what argparse would misread in its long form: a time below zero, a file as joints."""
+    found: list[str] = []
+    for text in arguments:
+        if found and found[-1] == "--at" and text[:1] == "-" and text[1:2] in set("0123456789."):
+            found[-1] = f"--at={text}"
+            continue
+        if found and found[-1] == "--reactions" and text.endswith(".toml"):
+            found[-1] = "--reactions="
+        found.append(text)
+    return found
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; every error of the user's ends in one message and its exit code."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # Φ becomes ? where the terminal cannot show it
     try:
-        options = _arguments().parse_args(arguments)
+        options = _arguments().parse_args(_read_as_meant(sys.argv[1:] if arguments is None else arguments))
         return COMMANDS[options.command](options)
     except AssurgentError as error:
         err.print(f"[bold red]assurgent:[/] {_literal(str(error))}", soft_wrap=True, highlight=False)

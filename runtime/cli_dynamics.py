@@ -15,12 +15,17 @@ from rich.markup import escape
 from rich.table import Table
 
 from .cli_mechanism import ROWS, _times, load_model, motion_table
-from .errors import AssemblyError
 
 if TYPE_CHECKING:
     from .dynamics.equilibrium import Equilibrium
     from .motion.results import Results
 
+STABLE = "stable: pushed a little, the mechanism stays near this position."
+UNSTABLE = "unstable: pushed a little, it leaves this position, in the mode whose decay is negative."
+MODES = (
+    "mode: a small vibration about the position. Its size goes with exp(-decay t): decay is 0 without dampers; a "
+    "frequency of 0 does not swing."
+)
 out = Console()
 err = Console(stderr=True)
 
@@ -36,6 +41,9 @@ def add_commands(add: Callable[..., argparse.ArgumentParser]) -> None:
     simulate.add_argument("--method", default="partition", metavar="NAME", help="partition (default) or global")
     simulate.add_argument(
         "--stop-at-bifurcation", action="store_true", help="end where branches meet instead of going on smoothly"
+    )
+    simulate.add_argument(
+        "--fixed-step", type=float, metavar="H", help="equal steps of at most H seconds by Runge-Kutta of order 4"
     )
     balance = add("equilibrium", help="a position of rest, and the frequencies of small vibrations about it")
     balance.add_argument("file", metavar="FILE", help="mechanism file (TOML)")
@@ -69,19 +77,19 @@ def _write(options: argparse.Namespace, results: Results) -> None:
 
 # ---- inverse ------------------------------------------------------------------------------------------------------
 def command_inverse(options: argparse.Namespace) -> int:
-    from .dynamics.inverse import inverse
-    from .motion.run import raise_failure
+    from .computed import inverse_dynamics
 
     _check_output(options)
     model = load_model(options)
     with err.status("solving ...") if err.is_terminal else contextlib.nullcontext():
-        outcome = inverse(model, _times(options.at), _progress, options.method)
-    _write(options, outcome.results)
-    _title(outcome.results, f"largest error of the power balance {outcome.results.diagnostics['power_balance']:.1e}")
-    out.print(force_table(outcome.results))
-    _not_unique(outcome.results)
-    if outcome.failure is not None:
-        raise_failure(outcome.failure)
+        found = inverse_dynamics(model, _times(options.at), options.method, _progress)
+    _write(options, found.results)
+    for note in found.notes:
+        _progress(note)
+    _title(found.results, f"largest error of the power balance {found.results.diagnostics['power_balance']:.1e}")
+    out.print(force_table(found.results))
+    _not_unique(found.results)
+    found.finished()
     return 0
 
 
@@ -127,15 +135,14 @@ def _not_unique(results: Results) -> None:
 
 # ---- simulate -----------------------------------------------------------------------------------------------------
 def command_simulate(options: argparse.Namespace) -> int:
-    from .dynamics.forward import simulate
+    from .computed import simulation
 
     _check_output(options)
     model = load_model(options)
     with err.status("integrating ...") if err.is_terminal else contextlib.nullcontext():
-        outcome = simulate(
-            model, _times(options.at), options.method, _progress, through=not options.stop_at_bifurcation
-        )
-    results, notes = outcome.results, outcome.results.diagnostics
+        through = not options.stop_at_bifurcation
+        found = simulation(model, _times(options.at), options.method, _progress, through, options.fixed_step)
+    results, notes = found.results, found.results.diagnostics
     _write(options, results)
     told = [f"largest relative residual {notes['max_residual']:.1e}"]
     if "energy_drift" in notes:
@@ -147,17 +154,16 @@ def command_simulate(options: argparse.Namespace) -> int:
     if len(results.time):
         out.print(motion_table(results))
     _not_unique(results)
-    if outcome.stop is not None:
-        raise AssemblyError(outcome.stop.message, results)
+    found.finished()
     return 0
 
 
 # ---- equilibrium --------------------------------------------------------------------------------------------------
 def command_equilibrium(options: argparse.Namespace) -> int:
-    from .dynamics.equilibrium import equilibrium
+    from .computed import rest
 
     model = load_model(options)
-    found = equilibrium(model, _progress)
+    found = rest(model, _progress)
     if options.json:
         print(json.dumps(found.to_json(), ensure_ascii=False))
         return 0
@@ -179,6 +185,8 @@ def _equilibrium_table(name: str, found: Equilibrium) -> None:
     for k, mode in enumerate(found.modes, 1):
         modes.add_row(str(k), f"{mode.frequency:.9g}", f"{mode.angular:.9g}", f"{mode.decay:.6g}")
     out.print(modes)
+    out.print(STABLE if found.stable else UNSTABLE, highlight=False)
+    out.print(MODES, highlight=False)
 
 
 COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {

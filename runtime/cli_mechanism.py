@@ -18,6 +18,7 @@ from rich.table import Table
 from .errors import InputError
 
 if TYPE_CHECKING:
+    from .computed import Computed
     from .mechanism.model import Model
     from .mechanism.structure import Structure
     from .motion.kinematics import Outcome
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 out = Console()
 err = Console(stderr=True)
 ROWS = 12  # of the short table
+METHODS = "td (default), 3ot, global, global-sparse"
+PICTURED = "a method of run; of simulate where drivers are missing; of inverse for forces (default: theirs)"
 
 
 # ---- arguments ----------------------------------------------------------------------------------------------------
@@ -34,28 +37,36 @@ def add_commands(add: Callable[..., argparse.ArgumentParser]) -> None:
     run = add("run", help="kinematics of a mechanism over its times")
     _common(run)
     run.add_argument("--jerk", action="store_true", help="the jerks of points as well")
+    run.add_argument("--threads", type=int, default=1, metavar="N", help="use N threads (default %(default)s)")
     structure = add("structure", help="the structural groups of a mechanism in order")
     structure.add_argument("file", metavar="FILE")
     structure.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a parameter's value")
     structure.add_argument("--json", action="store_true", help="as JSON")
     structure.add_argument("--svg", metavar="OUT", help="draw the kinematic graph and the structural diagram")
-    plot = add("plot", help="plot paths and time histories")
-    _common(plot)
+    plot = add("plot", help="plot paths and time histories, reactions, energies")
+    _common(plot, None, PICTURED)
     plot.add_argument("--names", metavar="A,B", help="points, bodies and joints to show (default: a choice)")
+    plot.add_argument(
+        "--reactions", metavar="A,B", nargs="?", const="", help="forces in these joints (default: all) and efforts"
+    )
+    plot.add_argument("--energy", action="store_true", help="energies, and the balance of powers")
     animate = add("animate", help="animate a mechanism: .gif, .mp4, .html or .svg")
-    _common(animate)
+    _common(animate, None, PICTURED)
     animate.add_argument("--fps", type=float, default=25.0, help="pictures per second (default %(default)s)")
-    animate.add_argument("--seconds", type=float, help="length of the film (default: that of the run)")
+    animate.add_argument(
+        "--seconds", type=float, help="length of the film (default: that of the run if it is 2 to 20 s, else 6)"
+    )
     animate.add_argument("--vectors", metavar="KIND", help="arrows: velocity, acceleration, or both with a comma")
+    animate.add_argument("--forces", action="store_true", help="arrows of reactions and applied forces")
     animate.add_argument("--trace", metavar="A,B", help="points whose paths are drawn")
 
 
-def _common(parser: argparse.ArgumentParser) -> None:
+def _common(parser: argparse.ArgumentParser, method: str | None = "td", methods: str = METHODS) -> None:
     parser.add_argument("file", metavar="FILE", help="mechanism file (TOML)")
     parser.add_argument("-o", "--output", metavar="OUT", help="file to write, its kind by its ending")
     parser.add_argument("--at", metavar="T1,T2", help="these times instead of start, stop and step")
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a parameter's value")
-    parser.add_argument("--method", default="td", metavar="NAME", help="td (default), 3ot, global, global-sparse")
+    parser.add_argument("--method", default=method, metavar="NAME", help=methods)
 
 
 def _settings(given: Sequence[str]) -> dict[str, float]:
@@ -106,7 +117,9 @@ def _outcome(options: argparse.Namespace) -> Outcome:
     model = load_model(options)
     times = _times(options.at)
     with err.status("solving ...") if err.is_terminal else contextlib.nullcontext():
-        return run(model, times, options.method, _progress, getattr(options, "jerk", False))
+        return run(
+            model, times, options.method, _progress, getattr(options, "jerk", False), getattr(options, "threads", 1)
+        )
 
 
 def _progress(line: str) -> None:
@@ -223,16 +236,38 @@ def _target(options: argparse.Namespace, ending: str) -> Path:
 
 def command_plot(options: argparse.Namespace) -> int:
     from .motion.writers import check_target, write_whole
+    from .pictures.dynamics_plot import MOST_JOINTS, dynamics_figure
     from .pictures.plot import plot
 
     path = _target(options, ".png")
     check_target(path, (".png", ".svg", ".pdf"))
-    outcome = _outcome(options)
-    if len(outcome.results.time):
-        figure = plot(outcome.results, outcome.model, _split(options.names))
+    dynamic = options.reactions is not None or options.energy
+    found = _pictured(options, dynamic)
+    if len(found.results.time):
+        names, joints = _split(options.names), _split(options.reactions)
+        if dynamic:
+            chosen = joints or options.reactions is not None
+            figure = dynamics_figure(found.results, found.model, chosen, options.energy, names)
+            if chosen is True and len(found.results.reactions or ()) > MOST_JOINTS:
+                _progress(f"the {MOST_JOINTS} joints with the largest forces are shown; --reactions A,B chooses others")
+        else:
+            figure = plot(found.results, found.model, names)
         write_whole(path, lambda part: figure.savefig(part, format=path.suffix[1:]))
         out.print(f"wrote {escape(str(path))}", highlight=False, soft_wrap=True)
-    return _finish(outcome)
+    found.finished()
+    return 0
+
+
+def _pictured(options: argparse.Namespace, forces: bool) -> Computed:
+    from .computed import pictured
+
+    model = load_model(options)
+    times = _times(options.at)
+    with err.status("solving ...") if err.is_terminal else contextlib.nullcontext():
+        found = pictured(model, times, options.method, forces, _progress)
+    for note in found.notes:
+        _progress(note)
+    return found
 
 
 def command_animate(options: argparse.Namespace) -> int:
@@ -241,19 +276,21 @@ def command_animate(options: argparse.Namespace) -> int:
 
     path = _target(options, ".html")
     check_target(path, (".gif", ".mp4", ".html", ".svg"))
-    outcome = _outcome(options)
-    if len(outcome.results.time):
+    found = _pictured(options, options.forces)
+    if len(found.results.time):
         animate(
-            outcome.model,
-            outcome.results,
+            found.model,
+            found.results,
             path,
             fps=options.fps,
             seconds=options.seconds,
             vectors=_split(options.vectors) or (),
             trace=_split(options.trace),
+            forces=options.forces,
         )
         out.print(f"wrote {escape(str(path))}", highlight=False, soft_wrap=True)
-    return _finish(outcome)
+    found.finished()
+    return 0
 
 
 COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {

@@ -139,6 +139,12 @@ def load(name: str, report: Report = _warn) -> GroupType:
             if name in other.aliases:
                 return load(other.name, report)
         known = (*names(), *(a for t in own for a in t.aliases))
+        if name.endswith(".toml") or Path(name).is_file():
+            raise InputError(
+                f"there is no group type '{name}': load takes the name of a type, such as load(\"RRR\") - a mechanism "
+                f'file is read by assurgent.Mechanism.load("{name}"), a specification made a type by '
+                "'assurgent generate SPEC'"
+            )
         raise InputError(
             f"there is no group type '{name}'{nearest(name, known)} - "
             "'assurgent types' lists them, 'assurgent generate SPEC' makes one"

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
-from ..mechanism.model import Array, Function, Joint, Model, PointForce, Spring, Torque, TorsionSpring
-from .inertia import Inertia
+from ..mechanism.model import Array, Function, Joint, Load, Model, PointForce, Spring, Torque, TorsionSpring
+from .inertia import Inertia, line_of
 from .posture import Posture, width
 
 
@@ -13,12 +15,12 @@ class Applied:
     """The loads of a model at a posture: wrenches about the bodies' origins, and the energy that can be stored."""
 
     def __init__(self, model: Model, inertia: Inertia) -> None:
-        self.model, self.inertia = model, inertia
+        self.model, self.inertia = replace(model, loads=tuple(_on_line(model, load) for load in model.loads)), inertia
         self.index = {name: k for k, name in enumerate(model.bodies)}
         d = model.dimension
         self.gravity = np.asarray(model.gravity, dtype=np.float64) if len(model.gravity) else np.zeros(d)
         self.width = width(model)
-        self.turns: dict[str, float] = {}  # spatial torsion springs: the last known turn, for whole turns
+        self.turns: dict[str, float] = {}  # torsion springs: the last known turn, for whole turns in space
 
     def wrenches(self, posture: Posture, weight: bool = True) -> Array:
         """Return all applied wrenches, n x w; without the weights where these are counted elsewhere."""
@@ -53,11 +55,10 @@ class Applied:
         return energy
 
     def remember(self, posture: Posture) -> None:
-        """Note the turns of spatial torsion springs, from which the next ones are counted."""
-        if not posture.planar:
-            for load in self.model.loads:
-                if isinstance(load, TorsionSpring):
-                    self.turns[load.name] = self._turn(posture, load)[0]
+        """Note the turns of torsion springs, from which the next ones are counted."""
+        for load in self.model.loads:
+            if isinstance(load, TorsionSpring):
+                self.turns[load.name] = self._turn(posture, load)[0]
 
     # ---- one load -------------------------------------------------------------------------------------------------
     def _push(self, found: Array, posture: Posture, body: int, arm: Array, force: Array) -> None:
@@ -101,6 +102,23 @@ class Applied:
         joint, d = self.model.joints[spring.joint], self.model.dimension
         found[self.index[joint.second], d:] += torque
         found[self.index[joint.first], d:] -= torque
+
+
+def _on_line(model: Model, load: Load) -> Load:
+    """Return a load with its points on rods moved to their lines: beside them they have no direction to be held in."""
+
+    def moved(body: str, point: Array) -> Array:
+        if not model.bodies[body].rod:
+            return point
+        end, line = line_of(model, model.bodies[body])
+        return np.asarray(end + line * (line @ (point - end)))
+
+    if isinstance(load, PointForce):
+        return replace(load, point=moved(load.body, load.point))
+    if isinstance(load, Spring):
+        one, two = (moved(b, p) for b, p in zip(load.bodies, load.ends, strict=True))
+        return replace(load, ends=(one, two))
+    return load
 
 
 def _values(parts: tuple[Function, ...], t: float) -> Array:

@@ -57,19 +57,12 @@ class Carriers:
             for axis in (1, 2):
                 for carrier in carriers:
                     parts += carrier.axes[axis] if carrier.line is None else ((), (), ())
-        self.parts = parts
         self.matrix = np.zeros((len(parts), program.n_rows))
         for i, terms in enumerate(parts):
             for row, c in terms:
                 self.matrix[i, row] += c
         self.rods = [(k, c.line) for k, c in enumerate(carriers) if c.line is not None]
         self.rod_bodies = tuple(model.bodies.values())
-
-    def by_body(self) -> Combination:
-        """Return the combinations sorted by body: the components of its origin, then of its axes."""
-        per = len(self.parts) // (self.n * self.d)  # vectors of a body
-        order = [(v * self.n + b) * self.d + c for b in range(self.n) for v in range(per) for c in range(self.d)]
-        return combination(range(len(order)), [self.parts[i] for i in order])
 
     def __call__(self, state: Array, t: float) -> Instant:
         lanes = state.shape[2]

@@ -136,10 +136,12 @@ def _depths(model: Model) -> dict[str, int]:
 
 @dataclass(frozen=True, eq=False)
 class Weighed:
-    """The candidates at one posture: their squared cosines, and W, whose rows they are as vectors in the metric."""
+    """The candidates at one posture: their squared cosines, W, whose rows they are as vectors in the metric, and the
+    squared lengths of their directions in the tree."""
 
     cosines: Array
     W: Array
+    lengths: Array
 
     def quality(self, chosen: Sequence[int]) -> float:
         """Return the squared volume that the chosen coordinates span: one coordinate's squared cosine, for several."""
@@ -218,7 +220,7 @@ class Gauge:
         c = C @ N
         lengths = np.einsum("ij,ji->i", c, np.linalg.solve(free, c.T))
         W = np.linalg.solve(L, (C @ R2).T).T / np.sqrt(lengths)[:, None]
-        return Weighed(np.einsum("ij,ij->i", W, W), W)
+        return Weighed(np.einsum("ij,ij->i", W, W), W, lengths)
 
 
 def null_space(J: Array) -> Array:

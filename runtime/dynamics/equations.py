@@ -34,9 +34,7 @@ class Equations:
     """The equations of motion of a model in one set of coordinates."""
 
     def __init__(self, model: Model, inertia: Inertia, applied: Applied, mechanics: Mechanics) -> None:
-        from . import kernels
-
-        self.model, self.inertia, self.applied, self.kernels = model, inertia, applied, kernels
+        self.model, self.inertia, self.applied = model, inertia, applied
         self.enter(mechanics)
 
     def enter(self, mechanics: Mechanics) -> None:
@@ -49,8 +47,6 @@ class Equations:
             [i for i, d in enumerate(names) if d not in self.model.drivers], dtype=np.int64
         )
         self.f = len(self.free)
-        self.bodies = mechanics.bodies
-        self.Md, self.hd = np.zeros((self.f, self.f)), np.zeros(self.f)
 
     def prescribed(self, t: float) -> Array:
         """Return value, rate and acceleration of the real drivers, 3 x m."""
@@ -87,37 +83,6 @@ class Equations:
         Md = flat.T @ MR.reshape(-1, self.f)
         zddot = -self._solve(Md, flat.T @ lack.ravel())
         return Moved(instant, zddot, instant.c + R @ zddot, lack + MR @ zddot)
-
-    def rates(self, t: float, y: Array) -> Array:
-        """Return dy/dt of y = (z, ż), the right-hand side of the integrator; not a number without a solution."""
-        z, zdot = y[: self.f], y[self.f :]
-        found = np.full(2 * self.f, np.nan)
-        if self.bodies is None:  # rods have one axis only: their rotation follows from it
-            moved = self.moved(t, z, zdot)
-            if moved is not None:
-                found[: self.f], found[self.f :] = zdot, moved.zddot
-        elif self._solved(t, z, zdot):
-            self._reduce()
-            found[: self.f] = zdot
-            found[self.f :] = self.hd / self.Md[0, 0] if self.f == 1 else self._solve(self.Md, self.hd)
-        return found
-
-    def _reduce(self) -> None:
-        """Fill M_d and h_d by compiled sums over the bodies; loads other than weight are added one by one."""
-        b, inertia, state = self.bodies, self.inertia, self.mechanics.state
-        assert b is not None
-        reduce = self.kernels.reduce_planar if self.model.dimension == 2 else self.kernels.reduce_spatial
-        reduce(
-            state, b.start, b.columns, b.factors, inertia.mass, inertia.centre, inertia.about_centre,
-            self.applied.gravity, self.free, self.Md, self.hd,
-        )  # fmt: skip
-        if self.model.loads:
-            instant = self.mechanics.read()
-            if instant is None:
-                self.hd[:] = np.nan
-            else:
-                loads = self.applied.wrenches(instant.posture, weight=False)
-                self.hd += np.einsum("nwk,nw->k", instant.R[:, :, self.free], loads)
 
     def _solve(self, Md: Array, hd: Array) -> Array:
         try:

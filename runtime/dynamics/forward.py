@@ -41,15 +41,22 @@ def simulate(
     progress: Callable[[str], None] = _silent,
     reactions: bool = True,
     through: bool = True,
+    fixed_step: float | None = None,
 ) -> Outcome:
     """Return the motion under the loads at the given times, or at those of [simulation].
 
     `through` lets a mechanism with one free motion pass a bifurcation on the branch that continues its tangent.
+    With `fixed_step` the classical Runge-Kutta method (order 4) takes equal steps of at most that length from one
+    asked time to the next; without it the step follows the tolerance.
     """
     if method not in METHODS:
         raise InputError(
             f"--method {method}: the methods of simulate are {', '.join(METHODS)}{nearest(method, METHODS)}"
         )
+    if fixed_step is not None and not (np.isfinite(fixed_step) and fixed_step > 0):
+        raise InputError(f"--fixed-step {fixed_step:g}: a step is a positive number of seconds, such as 1e-3")
+    if fixed_step is not None and method != "partition":
+        raise InputError(f"--fixed-step: --method {method} chooses its own steps - use --method partition")
     asked = model.simulation.times() if times is None else np.asarray(times, dtype=np.float64)
     begins = model.simulation.start
     if len(asked) == 0 or not np.isfinite(asked).all() or (np.diff(asked) <= 0).any() or asked[0] < begins:
@@ -66,7 +73,7 @@ def simulate(
     check_inertia(model, start)
     run: Partition | Augmented
     if method == "partition":
-        run = Partition(model, start, progress, reactions, through)
+        run = Partition(model, start, progress, reactions, through, fixed_step)
     else:
         run = Augmented(model, start, reactions)
     grid = asked if asked[0] == begins else np.concatenate([[begins], asked])

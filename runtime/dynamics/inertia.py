@@ -84,12 +84,17 @@ def _as_rod(model: Model, body: Body, centre: Array, about: Array) -> tuple[Arra
 
     The centre is moved to the line, and the inertia made equal in all directions across it.
     """
-    ends = [j.a if j.first == body.name else j.b for j in model.joints.values() if body.name in (j.first, j.second)]
-    line = (ends[1] - ends[0]) / np.linalg.norm(ends[1] - ends[0])
+    end, line = line_of(model, body)
     along = np.outer(line, line)
     across = np.eye(3) - along
     spin = float(line @ about @ line)
-    return ends[0] + along @ (centre - ends[0]), 0.5 * (np.trace(about) - spin) * across + spin * along
+    return end + along @ (centre - end), 0.5 * (np.trace(about) - spin) * across + spin * along
+
+
+def line_of(model: Model, body: Body) -> tuple[Array, Array]:
+    """Return an end of a rod and the direction of its line, in its own axes."""
+    ends = [j.a if j.first == body.name else j.b for j in model.joints.values() if body.name in (j.first, j.second)]
+    return ends[0], (ends[1] - ends[0]) / np.linalg.norm(ends[1] - ends[0])
 
 
 def skew(v: Array) -> Array:

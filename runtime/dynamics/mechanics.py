@@ -57,8 +57,8 @@ class Mechanics:
         self.evaluations = 0
         self._steps = [_compiled(step) for step in program.steps]
         self.groups = tuple(s for s in program.steps if isinstance(s, GroupStep))
-        self._known: tuple[float, Array] | None = None  # time and φ, φ̇, φ̈ of all rows when last accepted
-        self._angles: tuple[float, Array, Array, Array] | None = None
+        self.known: tuple[float, Array] | None = None  # time and φ, φ̇, φ̈ of all rows when last accepted
+        self.angles: tuple[float, Array, Array, Array] | None = None
         self._read = Carriers(self.model, program)
         from .kernels import combine
 
@@ -69,7 +69,7 @@ class Mechanics:
         """Assemble every group next to its start (φ in the order of its solver), planar angles next to `angle`."""
         self._put(t, values, np.zeros(self.k), np.zeros(self.k))
         solution = Solution(self.program, self.time, np.zeros(1, dtype=np.int64), self.state, self.k + 1)
-        self.bridge, self._known, self._angles = None, None, (t, angle, 0 * angle, 0 * angle)
+        self.bridge, self.known, self.angles = None, None, (t, angle, 0 * angle, 0 * angle)
         index = {b: i for i, b in enumerate(self.model.bodies)}
         for step, work in zip(self.program.steps, self._steps, strict=True):
             if isinstance(step, GroupStep):
@@ -98,7 +98,7 @@ class Mechanics:
         """Solve all groups, so that the state holds every coordinate; False where a group has no solution."""
         self.evaluations += 1
         self._put(t, values, rates, accelerations)
-        if self._known is not None:
+        if self.known is not None:
             self._predict(t)
         return all(self._run(work) for work in self._steps)
 
@@ -108,8 +108,8 @@ class Mechanics:
         found = self._read(self.state, t)
         if not np.isfinite(found.c).all() or not np.isfinite(found.R).all():
             return None
-        if self._angles is not None and found.posture.planar:
-            t0, angle, rate, acceleration = self._angles
+        if self.angles is not None and found.posture.planar:
+            t0, angle, rate, acceleration = self.angles
             ahead = angle + (t - t0) * (rate + 0.5 * (t - t0) * acceleration)
             whole = found.posture.angle + 2 * np.pi * np.round((ahead - found.posture.angle) / (2 * np.pi))
             found = replace(found, posture=replace(found.posture, angle=whole))
@@ -133,17 +133,12 @@ class Mechanics:
         """Note the last evaluation as the place from which the next ones are predicted; z̈ of the free coordinates."""
         state, k = self.state, self.k
         rates = state[1, :, :k][:, free] @ zddot
-        self._known = (float(self.time[0]), np.stack([state[0, :, k], state[1, :, k], state[2, :, k] + rates]))
+        self.known = (float(self.time[0]), np.stack([state[0, :, k], state[1, :, k], state[2, :, k] + rates]))
         self.near = {row: float(state[0, row, k]) for row in self.near}
         posture = instant.posture
         if posture.planar:
             alpha = instant.c[:, 2] + instant.R[:, 2][:, free] @ zddot
-            self._angles = (posture.time, posture.angle, posture.twist[:, 2], alpha)
-
-    @property
-    def bodies(self) -> Combination | None:
-        """Origins and axes of all bodies, body by body, for compiled code; None with rods, which have one axis only."""
-        return None if self._read.rods else self._read.by_body()
+            self.angles = (posture.time, posture.angle, posture.twist[:, 2], alpha)
 
     def conditioning(self) -> dict[str, float]:
         """Return for every group its distance from singularity (0 to 1) at the last evaluation."""
@@ -175,8 +170,8 @@ class Mechanics:
         self.state[2, self.rows, self.k] = accelerations
 
     def _predict(self, t: float) -> None:
-        assert self._known is not None
-        t0, (x, v, a) = self._known
+        assert self.known is not None
+        t0, (x, v, a) = self.known
         for step in self.groups:
             if not step.solver.closed_form:
                 rows = step.phi_rows
@@ -229,8 +224,8 @@ class Mechanics:
         square = x[0] ** 2 + y[0] ** 2
         angle = np.arctan2(y[0], x[0])
         ahead = self.near.get(step.row, step.near)
-        if self._known is not None:
-            t0, (_, v, a) = self._known
+        if self.known is not None:
+            t0, (_, v, a) = self.known
             dt = float(self.time[0]) - t0
             ahead += dt * (v[step.row] + 0.5 * dt * a[step.row])
         rate = (x[0] * y[1] - y[0] * x[1]) / square

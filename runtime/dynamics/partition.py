@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,16 +19,22 @@ from .coordinates import Gauge, Weighed, shown_name
 from .crossing import NEAR, NODES, bridge_ahead
 from .equations import Equations, Moved
 from .inertia import Inertia
+from .mechanics import Mechanics
 from .posture import poses_of
 from .reactions import Reactions
 from .record import Record, energies
 from .sets import Chosen, Sets
 from .start import Start
 
+if TYPE_CHECKING:
+    from .machine import Machine
+    from .stepping import Stepping
+
 CLEARLY = 4.0  # how many times better (in squared cosines) another set must be before it takes over
 TIGHTER = 1e-3  # the integrator's own tolerance, of the one asked for: it holds per step, the user's for the whole run
 SINGULAR = 1e-4  # distance of a group from singularity at which a run without a way through ends
 SELDOM = 4  # steps between two looks at the criterion where no group is near a singular position
+WATCHED = 0.6  # of the gain that a change needs: where an estimate sees it, the criterion itself is looked at
 STRIDE = 0.4  # of the distance from singularity, or of a radian: how far a coordinate may go in one step
 
 
@@ -56,16 +62,23 @@ class Partition:
     """One forward simulation by coordinate partitioning."""
 
     def __init__(
-        self, model: Model, start: Start, progress: Callable[[str], None], reactions: bool = True, through: bool = True
+        self,
+        model: Model,
+        start: Start,
+        progress: Callable[[str], None],
+        reactions: bool = True,
+        through: bool = True,
+        fixed_step: float | None = None,
     ) -> None:
-        self.model, self.progress, self.through = model, progress, through
+        self.model, self.progress, self.through, self.fixed_step = model, progress, through, fixed_step
         self.inertia = Inertia(model)
         self.applied = Applied(model, self.inertia)
         self.reactions = Reactions(model) if reactions else None
         self.gauge = Gauge(model, [c.joint for c in start.chosen])
         self.sets = Sets(model, progress)
         self.counts = Counts()
-        self._distance, self._unweighed = 1.0, 0  # least distance of a group from singularity; steps since last weighed
+        self._distance = 1.0  # least distance of a group from singularity
+        self._machines: dict[Mechanics, Machine] = {}
         self.f = start.free
         self.chosen = start.chosen or self._first(start)
         self.t = start.posture.time
@@ -75,7 +88,9 @@ class Partition:
         self.equations = Equations(model, self.inertia, self.applied, self._entered(start, values))
         self.z = np.array([values[c] for c in self.chosen])
         self.zdot = np.array([rates[c] for c in self.chosen])
-        self._accept(self._moved(self.t, self.z, self.zdot))
+        moved = self._moved(self.t, self.z, self.zdot)
+        self._accept(moved)
+        self._last_weighed = self._weighed(moved)
         self._note()
 
     # ---- the start ------------------------------------------------------------------------------------------------
@@ -152,85 +167,94 @@ class Partition:
     def run(self, times: Array) -> tuple[list[Record], Stop | None]:
         """Return the records at increasing times from the start on, and why they end early (None: they do not)."""
         records: list[Record] = []
-        try:
-            stop = self._advance(times, records)
-        except _LostError:
-            stop = self._stop(self.t)
-        self.counts.evaluations += self.equations.mechanics.evaluations
+        stop = self.integrate(times, lambda t, z, zdot: records.append(self.record(t, z, zdot)))
         return records, stop
 
-    def _advance(self, times: Array, records: list[Record]) -> Stop | None:
+    def integrate(self, times: Array, note: Callable[[float, Array, Array], None]) -> Stop | None:
+        """Pass the state (t, z, ż) at each time to `note`, while the coordinates of that time are in use."""
+        try:
+            return self._advance(times, note)
+        except _LostError:
+            return self._stop(self.t)
+        finally:
+            self.counts.evaluations += self.equations.mechanics.evaluations
+
+    def _advance(self, times: Array, note: Callable[[float, Array, Array], None]) -> Stop | None:
+        from .integrator import EVALUATIONS, FAILED, LOOK, OUTPUT, STEPS
+        from .stepping import Stepping
+
         k = 0
         while k < len(times) and times[k] <= self.t:
-            records.append(self.record(self.t, self.z, self.zdot))
+            note(self.t, self.z, self.zdot)
             k += 1
         if k == len(times):
             return None
-        solver = self._solver(float(times[-1]), None)
-        while k < len(times):
-            solver.max_step = self._longest()
-            solver.step()
-            if solver.status == "failed":
-                return self._stop(solver.t)
-            self.counts.steps += 1
-            t, y = float(solver.t), np.asarray(solver.y)
-            if times[k] <= t:
-                dense = solver.dense_output() if times[k] < t else None
-                while k < len(times) and times[k] <= t:
-                    at = y if times[k] == t or dense is None else dense(times[k])
-                    records.append(self.record(float(times[k]), at[: self.f], at[self.f :]))
-                    k += 1
-            self.t, self.z, self.zdot = t, y[: self.f].copy(), y[self.f :].copy()
-            moved = self._moved(t, self.z, self.zdot)
-            self._accept(moved)
-            changed = self._look(moved)
-            if changed is None:
-                return self._stop(t)
-            if changed and k < len(times):
-                solver = self._solver(float(times[-1]), solver.h_abs)
-        return None
-
-    def _solver(self, stop: float, first: float | None) -> Any:
-        from scipy.integrate import DOP853
-
         tolerance = max(TIGHTER * self.model.simulation.tolerance, 3e-14)
-        lengths = np.array([1.0 if c.kind == "angle" else self.model.size for c in self.chosen])
-        y = np.concatenate([self.z, self.zdot])
-        step = None if first is None else min(first, stop - self.t)
-        atol = tolerance * np.tile(lengths, 2)
-        return DOP853(self.equations.rates, self.t, y, stop, rtol=tolerance, atol=atol, first_step=step)
+        stepping = Stepping(self.f, times, k, tolerance, self.fixed_step)
+        gain = 1.0 + WATCHED * (CLEARLY - 1.0)
+        stepping.limits(STRIDE, SINGULAR, NEAR, NODES[-1], gain, SELDOM, self.f == 1 and not self.model.drivers)
+        self._enter(stepping, self._last_weighed)
+        try:
+            while k < len(times):
+                why = stepping.go()
+                self.t, (self.z, self.zdot) = stepping.time, stepping.y.copy().reshape(2, -1)
+                if why & FAILED:
+                    return self._stop(self.t)
+                stepping.machine.leave(self.applied)
+                if why & OUTPUT:
+                    for i in range(k, stepping.next):
+                        note(float(times[i]), *stepping.out[i].reshape(2, -1))
+                    k = stepping.next
+                if why & LOOK and k < len(times):
+                    moved = self._moved(self.t, self.z, self.zdot)
+                    self._accept(moved)
+                    weighed = self._look(moved)
+                    if weighed is None:
+                        return self._stop(self.t)
+                    self._enter(stepping, weighed)
+            return None
+        finally:
+            self.counts.steps = int(stepping.counts[STEPS])
+            self.counts.evaluations += int(stepping.counts[EVALUATIONS])
 
-    def _longest(self) -> float:
-        """Return how long the next step may be: no further than the groups are from being singular."""
-        near = max(self._distance, SINGULAR)  # without a bridge no step may leap over a meeting of branches
-        scale = np.array([1.0 if c.kind == "angle" else self.model.size for c in self.chosen])
-        fastest = float(np.abs(self.zdot / scale).max(initial=0.0))
-        return STRIDE * near / fastest if fastest > 0 else np.inf
+    def _enter(self, stepping: Stepping, weighed: Weighed) -> None:
+        """Go on in compiled code from the present state, in the coordinates now in use."""
+        machine = self.machine()
+        machine.watch(dict(zip(self.gauge.all, weighed.lengths.tolist(), strict=True)))
+        machine.turn(self.applied.turns)
+        stepping.enter(machine, self.t, np.concatenate([self.z, self.zdot]))
+        stepping.looked(self._distance)
 
-    def _look(self, moved: Moved) -> bool | None:
-        """See whether the coordinates still serve, True where they were changed; None where there is no way on."""
+    def machine(self) -> Machine:
+        """Return the compiled form of the coordinates in use."""
+        from .machine import Machine
+
         mechanics = self.equations.mechanics
+        if mechanics not in self._machines:
+            watched = [self.gauge.all[i] for i in self.gauge.listed if self.gauge.all[i] not in self.chosen]
+            self._machines[mechanics] = Machine(self.model, mechanics, self.inertia, self.applied, watched, self.chosen)
+        return self._machines[mechanics]
+
+    def _look(self, moved: Moved) -> Weighed | None:
+        """See whether the coordinates still serve, and change them where others do better; None without a way on."""
+        mechanics = self.equations.mechanics
+        weighed = self._weighed(moved)
         self._distance = 1.0
         bridge = mechanics.bridge
         if bridge is not None:
             place = bridge.place(float(self.z[0]))
             if abs(place) <= NODES[-1]:
-                return False
+                return weighed
             if place > 0:
                 mechanics.signs.update(bridge.after)
                 self.counts.crossings += 1
             mechanics.bridge = None
         self._distance = min(mechanics.conditioning().values(), default=1.0)
-        self._unweighed += 1
-        if self._distance > NEAR and self._unweighed < SELDOM:
-            return False
-        self._unweighed = 0
-        weighed = self._weighed(moved)
         mine = weighed.quality([self.gauge.all.index(c) for c in self.chosen])
         best = self._best(weighed)
         if best is not None and weighed.quality([self.gauge.all.index(c) for c in best]) > CLEARLY * mine:
             self._change(best, moved)
-            return True
+            return weighed
         if self._distance < NEAR:
             if self.f == 1 and not self.model.drivers:
                 mechanics.bridge = bridge_ahead(self.equations, self.t, float(self.z[0]), float(self.zdot[0]))
@@ -239,7 +263,7 @@ class Partition:
                     return None
             if mechanics.bridge is None and self._distance < SINGULAR:
                 return None
-        return False
+        return weighed
 
     def _best(self, weighed: Weighed) -> Chosen | None:
         usable = list(self.gauge.listed)
@@ -272,7 +296,7 @@ class Partition:
         self._note()
 
     def _note(self) -> None:
-        self._distance, self._unweighed = 1.0, 0
+        self._distance = 1.0
         self.counts.history.append((self.t, tuple(shown_name(self.model, c) for c in self.chosen)))
 
     def _stop(self, t: float) -> Stop:

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import InputError
-from .model import Model
+from .model import Array, Model
 from .reader import TABLES, TOP, from_data, load
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from ..dynamics.equilibrium import Equilibrium
     from ..motion.results import Results
     from .structure import Structure
 
@@ -120,7 +121,12 @@ class Mechanism:
         return study(self.model(**settings))
 
     def run(
-        self, times: Sequence[float] | None = None, method: str = "td", jerk: bool = False, **settings: float
+        self,
+        times: Sequence[float] | None = None,
+        method: str = "td",
+        jerk: bool = False,
+        threads: int = 1,
+        **settings: float,
     ) -> Results:
         """Return the motion at the given times, or at those of `simulation`; with the jerks of points if asked.
 
@@ -130,14 +136,72 @@ class Mechanism:
         from ..motion.kinematics import run
         from ..motion.run import raise_failure
 
-        asked = None if times is None else np.asarray(times, dtype=np.float64)
-        outcome = run(self.model(**settings), asked, method, jerk=jerk)
+        outcome = run(self.model(**settings), _asked(times), method, jerk=jerk, threads=threads)
         if outcome.failure is not None:
             raise_failure(outcome.failure, outcome.results)
         return outcome.results
 
-    def plot(self, results: Results, names: Sequence[str] | None = None) -> Figure:
-        """Return a Matplotlib figure: paths over the linkage, and time histories."""
+    def inverse(self, times: Sequence[float] | None = None, method: str = "direct", **settings: float) -> Results:
+        """Return efforts, reactions and energies along the motion that the drivers prescribe.
+
+        >>> found = Mechanism.load("my.toml").inverse()
+        >>> found.drivers["theta"].effort, found.reactions["B"].force, found.energy.total
+
+        `method` is the scheme of the reactions: direct, tangent or inverse. AssemblyError as of `run`.
+        """
+        from ..computed import inverse_dynamics
+
+        return inverse_dynamics(self.model(**settings), _asked(times), method).finished()
+
+    def simulate(
+        self,
+        times: Sequence[float] | None = None,
+        method: str = "partition",
+        stop_at_bifurcation: bool = False,
+        fixed_step: float | None = None,
+        **settings: float,
+    ) -> Results:
+        """Return the motion under the loads from `initial` (or from rest at the sketch) on, with its forces.
+
+        >>> m = Mechanism.load("my.toml")
+        >>> m.drivers.clear()
+        >>> m.initial["theta"] = {"joint": "A", "angle": 1.0, "rate": 0}
+        >>> m.simulate(times=[0, 0.5, 1]).points["C"].position
+
+        `fixed_step` takes equal steps of at most that length. A motion that cannot go on raises AssemblyError; its
+        attribute `results` holds all that was found before.
+        """
+        from ..computed import simulation
+
+        through = not stop_at_bifurcation
+        found = simulation(self.model(**settings), _asked(times), method, through=through, fixed_step=fixed_step)
+        return found.finished()
+
+    def equilibrium(self, **settings: float) -> Equilibrium:
+        """Return the position of rest nearest to the sketch or to `initial`, and the small vibrations about it.
+
+        >>> found = Mechanism.load("my.toml").equilibrium()
+        >>> found.stable, found.coordinates["A"], [mode.frequency for mode in found.modes]
+        """
+        from ..computed import rest
+
+        return rest(self.model(**settings))
+
+    def plot(
+        self,
+        results: Results,
+        names: Sequence[str] | None = None,
+        reactions: bool | Sequence[str] = False,
+        energy: bool = False,
+    ) -> Figure:
+        """Return a Matplotlib figure: paths over the linkage, and time histories.
+
+        `reactions` (True, or names of joints) and `energy` show what `inverse` and `simulate` found.
+        """
+        if reactions or energy:
+            from ..pictures.dynamics_plot import dynamics_figure
+
+            return dynamics_figure(results, self.model(), reactions, energy, names)
         from ..pictures.plot import plot
 
         return plot(results, self.model(), names)
@@ -181,6 +245,10 @@ class Mechanism:
             if key in data and key not in ("format", "name", "space"):
                 setattr(mechanism, key, data[key])
         return mechanism
+
+
+def _asked(times: Sequence[float] | None) -> Array | None:
+    return None if times is None else np.asarray(times, dtype=np.float64)
 
 
 def _plain(value: Any) -> Any:

@@ -11,12 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InputError, nearest
+from ..errors import InputError
 from ..mechanism.model import Model
 from ..motion.results import Results
 from ..motion.writers import check_target, write_whole
-from .arrows import Arrows, arrows, room
+from .arrows import Arrows, arrows, force_arrows, room
 from .draw import Drawing
+from .names import listed
 from .plot import default_names
 from .scene import build
 from .shapes import Scene
@@ -53,17 +54,18 @@ class Film:
 
 def animate(model: Model, results: Results, path: str | Path, fps: float = 25.0, seconds: float | None = None,
             vectors: Sequence[str] = (), trace: Sequence[str] | None = None, start: float | None = None,
-            stop: float | None = None) -> Path:
+            stop: float | None = None, forces: bool = False) -> Path:
     """Write an animation and return its path; the ending chooses .gif, .mp4, .html or .svg.
 
-    vectors: "velocity", "acceleration" or both, drawn at the traced points. trace: points whose paths are shown (by
-    default those that trace no plain circle; an empty list for none). start, stop: the part of the run that is shown;
-    a run with many turns shows its first two unless told. seconds: how long the film lasts; by default real time where
-    that can be watched, else six seconds.
+    vectors: "velocity", "acceleration" or both, drawn at the traced points. forces: arrows of the reactions in the
+    joints and of the applied forces, where the results are those of inverse dynamics or of a simulation. trace: points
+    whose paths are shown (by default those that trace no plain circle; an empty list for none). start, stop: the part
+    of the run that is shown; a run with many turns shows its first two unless told. seconds: how long the film lasts;
+    by default real time where that can be watched, else six seconds.
     """
     path = Path(path)
     ending = check_target(path, ENDINGS)
-    film = plan(model, results, fps, seconds, vectors, trace, start, stop)
+    film = plan(model, results, fps, seconds, vectors, trace, start, stop, forces)
     if ending == ".gif":
         return write_whole(path, lambda part: _write_gif(film, part))
     if ending == ".mp4":
@@ -81,7 +83,8 @@ def animate(model: Model, results: Results, path: str | Path, fps: float = 25.0,
 
 
 def plan(model: Model, results: Results, fps: float = 25.0, seconds: float | None = None, vectors: Sequence[str] = (),
-         trace: Sequence[str] | None = None, start: float | None = None, stop: float | None = None) -> Film:
+         trace: Sequence[str] | None = None, start: float | None = None, stop: float | None = None,
+         forces: bool = False) -> Film:
     """Return the film of a run: which steps it shows, and what is drawn."""
     if not len(results):
         raise InputError(f"animation: {results.mechanism} has no solved instant to show")
@@ -90,7 +93,7 @@ def plan(model: Model, results: Results, fps: float = 25.0, seconds: float | Non
     scene = build(model, results)
     for name in trace or ():
         if name not in scene.marked:
-            raise InputError(f"animation: trace '{name}' is no point of {model.name}{nearest(name, scene.marked)}")
+            raise InputError(f"animation: trace '{name}' is no point of {model.name}{listed(name, scene.marked)}")
     chosen = [n for n in default_names(results, model) if n in scene.marked] if trace is None else list(trace)
     moving = chosen or [n for n in scene.marked if np.ptp(results.points[n].position, axis=0).max() > 0]
     first, last = window(results, start, stop)
@@ -100,8 +103,8 @@ def plan(model: Model, results: Results, fps: float = 25.0, seconds: float | Non
     frames = min(max(2, round(fps * seconds)), MOST_FRAMES)
     wanted = np.linspace(first, last, frames)
     nearest_step = np.abs(np.searchsorted((results.time[1:] + results.time[:-1]) / 2, wanted))
-    return Film(scene, tuple(int(k) for k in nearest_step), float(seconds), tuple(chosen),
-                tuple(arrows(scene, results, vectors, moving)))
+    drawn = arrows(scene, results, vectors, moving) + (force_arrows(scene, model, results) if forces else [])
+    return Film(scene, tuple(int(k) for k in nearest_step), float(seconds), tuple(chosen), tuple(drawn))
 
 
 # ---- frames by matplotlib -------------------------------------------------------------------------------------------

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..mechanism.model import Array
-from .arrows import KINDS, Arrows, room
+from .arrows import UNITS, Arrows, room
 from .labels import offsets
-from .shapes import INK, Dot, Scene, Shape
+from .shapes import GROUND, INK, Dot, Scene, Shape
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -30,12 +30,14 @@ class Drawing:
         low, high = room(scene, vectors)
         flat = scene.dimension == 2
         if flat:
-            _plane(ax, low, high, legend=bool(vectors))
+            _plane(ax, low, high, legends=len(vectors))
         else:
             _space(ax, low, high)
         for name in traces:
             ax.plot(*scene.path(name)[shown].T, color=scene.colour(name), linewidth=1.3, alpha=0.75, zorder=1.5,
                     solid_capstyle="round")
+        for tie in scene.ties:
+            self._tie(scene.tie(tie))
         for shape in scene.shapes:
             (self._shape if flat else self._shape3)(shape)
         for dot in scene.dots:
@@ -55,6 +57,11 @@ class Drawing:
         """Move everything to step k."""
         for move in self._moves:
             move(k)
+
+    def _tie(self, ends: Array) -> None:
+        (line,) = self.ax.plot(*ends[0].T, color=GROUND, linewidth=1.6, linestyle=(0, (1.2, 1.2)), zorder=1.8)
+        put: Any = line.set_data if ends.shape[2] == 2 else getattr(line, "set_data_3d", None)
+        self._moves.append(lambda k: put(*ends[k].T))
 
     # ---- in the plane ---------------------------------------------------------------------------------------------
     def _shape(self, shape: Shape) -> None:
@@ -89,7 +96,7 @@ class Drawing:
     def _arrows(self, drawn: Arrows) -> None:
         quiver = self.ax.quiver(*drawn.places[0].T, *drawn.vectors[0].T, color=drawn.colour, angles="xy",
                                 scale_units="xy", scale=1, units="inches", width=2.0 / 72, headwidth=4, headlength=5,
-                                headaxislength=4.4, zorder=3.2)
+                                headaxislength=4.4, minlength=0.05, zorder=3.2)
 
         def move(k: int) -> None:
             quiver.set_offsets(drawn.places[k])
@@ -171,14 +178,14 @@ class Drawing:
         if self.scene.dimension == 3:
             ax: Any = self.ax
             for k, drawn in enumerate(vectors):
-                unit = KINDS[drawn.kind][1]
+                unit = UNITS[drawn.kind]
                 ax.text2D(0.0, 0.97 - 0.05 * k, f"→ {drawn.kind}, the longest {_longest(drawn):.3g} {unit}",
                           transform=ax.transAxes, color=drawn.colour, fontsize=FONT)
             return
         bottom = self.ax.get_ylim()[0]
         room_below = low[1] - bottom
         for k, drawn in enumerate(vectors):
-            y = bottom + room_below * (0.75 - 0.42 * k)
+            y = bottom + room_below * (1 - (k + 0.6) / (len(vectors) + 0.2))
             x = low[0] + 0.02 * float(high[0] - low[0])
             self.ax.annotate("", xy=(x + drawn.length, y), xytext=(x, y),
                              arrowprops={"arrowstyle": "-|>", "color": drawn.colour, "linewidth": 2,
@@ -191,8 +198,8 @@ def _longest(drawn: Arrows) -> float:
     return float(np.nanmax(np.linalg.norm(drawn.vectors, axis=2))) / drawn.length * drawn.reference
 
 
-def _plane(ax: Axes, low: Array, high: Array, legend: bool) -> None:
-    below = 0.13 * float(np.max(high - low)) if legend else 0.0
+def _plane(ax: Axes, low: Array, high: Array, legends: int) -> None:
+    below = 0.065 * max(legends, 2) * float(np.max(high - low)) if legends else 0.0
     ax.set_xlim(low[0], high[0])
     ax.set_ylim(low[1] - below, high[1])
     ax.set_aspect("equal")

@@ -11,7 +11,7 @@ import numpy as np
 from ..mechanism.model import FRAME, Array
 from .arrows import Arrows, room
 from .labels import offsets
-from .shapes import INK, Scene, Shape
+from .shapes import GROUND, INK, Scene, Shape
 
 if TYPE_CHECKING:
     from .animate import Film
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 WIDTH = 760.0
 HEAD = 34.0  # the line with the name
 FONT = 13.0
+SHORTEST = 3.0  # an arrow below this length is not seen
 # Isometric view: rows are the picture's right and up, and the way towards the eye.
 VIEW = np.array([[1.0, 1, 0], [-1, 1, 2], [1, -1, 1]]) / np.sqrt(np.array([[2.0], [6.0], [3.0]]))
 
@@ -73,6 +74,10 @@ def moving_svg(film: Film) -> str:
         line = " ".join(f"{_n(x)},{_n(y)}" for x, y in sheet(scene.path(name)[steps]))
         parts.append(f'<polyline points="{line}" fill="none" stroke="{scene.colour(name)}" stroke-width="1.6" '
                      'stroke-opacity="0.75" stroke-linejoin="round"/>')
+    for tie in scene.ties:
+        ends = sheet(scene.tie(tie)[steps])
+        style = f'stroke="{GROUND}" stroke-width="2" stroke-dasharray="2.5 2.5"'
+        parts.append(_line(film, ends[:, 0], ends[:, 1], style))
     parts += _planar(film, sheet) if sheet.flat else _spatial(film, sheet)
     parts += _arrows(film, sheet) + _names(film, sheet) + _legend(film.vectors, sheet)
     return "\n".join([*parts, "</svg>", ""])
@@ -155,8 +160,12 @@ def _spatial(film: Film, sheet: Sheet) -> list[str]:
     return [text for _, text in sorted(parts, key=lambda part: part[0])]
 
 
+def _identifier(drawn: Arrows) -> str:
+    return drawn.kind.replace(" ", "-")
+
+
 def _heads(vectors: Sequence[Arrows]) -> str:
-    markers = [f'<marker id="{a.kind}" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="5" markerHeight="5" '
+    markers = [f'<marker id="{_identifier(a)}" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="5" markerHeight="5" '
                f'orient="auto"><path d="M0 0 L10 5 L0 10 z" fill="{a.colour}"/></marker>' for a in vectors]
     return f"<defs>{''.join(markers)}</defs>" if markers else ""
 
@@ -166,12 +175,22 @@ def _arrows(film: Film, sheet: Sheet) -> list[str]:
     for drawn in film.vectors:
         tails, tips = sheet(drawn.places[steps]), sheet((drawn.places + drawn.vectors)[steps])
         for k in range(tails.shape[1]):
-            ends = {"x1": tails[:, k, 0], "y1": tails[:, k, 1], "x2": tips[:, k, 0], "y2": tips[:, k, 1]}
-            here = " ".join(f'{key}="{_n(series[0])}"' for key, series in ends.items())
-            motion = "".join(_values((_n(x) for x in series), film, key) for key, series in ends.items())
-            parts.append(f'<line {here} stroke="{drawn.colour}" stroke-width="2.4" marker-end="url(#{drawn.kind})">'
-                         f"{motion}</line>")
+            style = f'stroke="{drawn.colour}" stroke-width="2.4" marker-end="url(#{_identifier(drawn)})"'
+            seen = np.linalg.norm(tips[:, k] - tails[:, k], axis=1) >= SHORTEST
+            motion = ""
+            if not seen.all():  # a head alone would point anywhere
+                style += f' opacity="{int(seen[0])}"'
+                motion = _values(("1" if s else "0" for s in seen), film, "opacity")
+            parts.append(_line(film, tails[:, k], tips[:, k], style, motion))
     return parts
+
+
+def _line(film: Film, tails: Array, tips: Array, style: str, motion: str = "") -> str:
+    """Return a line that moves with its two ends, each frames x 2."""
+    ends = {"x1": tails[:, 0], "y1": tails[:, 1], "x2": tips[:, 0], "y2": tips[:, 1]}
+    here = " ".join(f'{key}="{_n(series[0])}"' for key, series in ends.items())
+    motion += "".join(_values((_n(x) for x in series), film, key) for key, series in ends.items())
+    return f"<line {here} {style}>{motion}</line>"
 
 
 def _names(film: Film, sheet: Sheet) -> list[str]:
@@ -203,6 +222,6 @@ def _legend(vectors: Sequence[Arrows], sheet: Sheet) -> list[str]:
         end = 20 + drawn.length * sheet.scale
         note = drawn.legend if sheet.flat else f"{drawn.legend} (in the plane of the picture)"
         parts += [f'<line x1="20" y1="{_n(y)}" x2="{_n(end)}" y2="{_n(y)}" stroke="{drawn.colour}" stroke-width="2.4" '
-                  f'marker-end="url(#{drawn.kind})"/>',
+                  f'marker-end="url(#{_identifier(drawn)})"/>',
                   f'<text x="{_n(end + 12)}" y="{_n(y + 4.5)}" fill="{drawn.colour}">{escape(note)}</text>']
     return parts

@@ -58,6 +58,7 @@ def _data(film: Film) -> dict[str, Any]:
                   for name, (body, local) in scene.marked.items()],
         "traces": [{"colour": scene.colour(name), "places": _list(scene.path(name)[steps], places)}
                    for name in film.traces],
+        "ties": [_list(scene.tie(tie)[steps], places) for tie in scene.ties],
         "arrows": [{"kind": a.kind, "colour": a.colour, "legend": a.legend, "length": float(f"{a.length:.6g}"),
                     "places": _list(a.places[steps], places), "vectors": _list(a.vectors[steps], places)}
                    for a in film.vectors],

@@ -123,6 +123,9 @@ function draw() {
     line(t.places.map(screen), false);
     pen.globalAlpha = 0.75; pen.strokeStyle = t.colour; pen.lineWidth = 1.8; pen.stroke(); pen.globalAlpha = 1;
   }
+  pen.strokeStyle = "#6b7280"; pen.lineWidth = 2; pen.setLineDash([3, 3]);
+  for (const t of data.ties) { line(t[frame].map(screen), false); pen.stroke(); }
+  pen.setLineDash([]);
   const shapes = data.shapes.map(s => ({s, points: s.outline.map(p => placed(s.body, p))}));
   if (!flat) shapes.sort((a, b) => (a.s.layer ? depth(a.points) : -1e9) - (b.s.layer ? depth(b.points) : -1e9));
   for (const {s, points} of shapes) drawShape(s, points);

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import InputError, nearest
+from ..errors import InputError
 from ..mechanism.model import FRAME, Array, Model
 from ..motion.results import BodySeries, PointSeries, Results
-from .arrows import arrows, room
+from .arrows import arrows, force_arrows, room
 from .draw import FONT, Drawing
+from .names import listed
 from .scene import build
 from .shapes import COLOURS, Scene
 from .window import window
@@ -33,14 +34,14 @@ def plot(results: Results, model: Model, names: Sequence[str] | None = None, sta
     from matplotlib.figure import Figure
 
     scene = build(model, results)
-    chosen = default_names(results, model) if names is None else _known(results, names)
-    rows = _rows(results, chosen)
+    chosen = default_names(results, model) if names is None else known_names(results, names)
+    rows = rows_of(results, chosen)
     figure = Figure(figsize=(11.5, max(4.6, 1.55 * len(rows) + 0.9)), layout="constrained")
     halves: Any = figure.subfigures(1, 2, width_ratios=(1.0, 1.15))
     left, right = halves
     span = window(results, start, stop)
-    _paths(left, scene, [name for name in chosen if name in results.points], span)
-    _histories(right, results, rows, span)
+    draw_mechanism(left, scene, [name for name in chosen if name in results.points], span)
+    draw_histories(right, results, rows, span)
     return figure
 
 
@@ -49,26 +50,26 @@ def histories(results: Results, names: Sequence[str] | None = None, start: float
     """Return the time histories of points (position, velocity, acceleration), bodies and joints (coordinate, rate)."""
     from matplotlib.figure import Figure
 
-    chosen = list(_moving(results))[:3] if names is None else _known(results, names)
-    rows = _rows(results, chosen)
+    chosen = list(_moving(results))[:3] if names is None else known_names(results, names)
+    rows = rows_of(results, chosen)
     figure = Figure(figsize=(7.2, 1.7 * len(rows) + 0.9), layout="constrained")
-    _histories(figure, results, rows, window(results, start, stop))
+    draw_histories(figure, results, rows, window(results, start, stop))
     return figure
 
 
 def paths(results: Results, model: Model, names: Sequence[str] | None = None, step: int = 0,
-          vectors: Sequence[str] = ()) -> Figure:
+          vectors: Sequence[str] = (), forces: bool = False) -> Figure:
     """Return the mechanism at a step (the first unless told), with the paths of points and arrows on request."""
     from matplotlib.figure import Figure
 
     scene = build(model, results)
-    chosen = default_names(results, model) if names is None else _known(results, names, points_only=True)
-    drawn = arrows(scene, results, vectors, chosen)
+    chosen = default_names(results, model) if names is None else known_names(results, names, points_only=True)
+    drawn = arrows(scene, results, vectors, chosen) + (force_arrows(scene, model, results) if forces else [])
     low, high = room(scene, drawn)
     wide, tall = (high - low)[:2] if scene.dimension == 2 else (1.0, 0.9)
     width = 7.0 * min(1.0, wide / tall * 1.1)
     figure = Figure(figsize=(max(width, 3.4), min(max(width * tall / wide, 2.4), 8.0)), layout="constrained")
-    _paths(figure, scene, chosen, window(results, None, None), step, vectors=drawn)
+    draw_mechanism(figure, scene, chosen, window(results, None, None), step, vectors=drawn)
     return figure
 
 
@@ -89,18 +90,20 @@ def _moving(results: Results) -> list[str]:
     return [name for name, place in places.items() if np.nanmax(np.ptp(place, axis=0), initial=0.0) > 0]
 
 
-def _known(results: Results, names: Iterable[str], points_only: bool = False) -> list[str]:
+def known_names(results: Results, names: Iterable[str], points_only: bool = False) -> list[str]:
+    """Return the names; wrong input where one is not known."""
     known = {**results.points} if points_only else {**results.points, **results.bodies, **results.joints}
     for name in names:
         if name not in known:
             what = "point" if points_only else "point, body or joint"
-            raise InputError(f"plot: '{name}' is no {what} of {results.mechanism}{nearest(name, known)}")
+            raise InputError(f"plot: '{name}' is no {what} of {results.mechanism}{listed(name, known)}")
     return list(names)
 
 
 # ---- the mechanism ------------------------------------------------------------------------------------------------
-def _paths(figure: Any, scene: Scene, names: Sequence[str], span: tuple[float, float], step: int = 0,
-           vectors: Sequence[Any] = ()) -> None:
+def draw_mechanism(figure: Any, scene: Scene, names: Sequence[str], span: tuple[float, float], step: int = 0,
+                   vectors: Sequence[Any] = ()) -> None:
+    """Draw the mechanism at a step, with paths of points and arrows."""
     ax = figure.add_subplot(projection="3d" if scene.dimension == 3 else None)
     shown = slice(int(np.searchsorted(scene.time, span[0])), int(np.searchsorted(scene.time, span[1], side="right")))
     Drawing(ax, scene, step, traces=[name for name in names if name in scene.marked], vectors=vectors, shown=shown)
@@ -111,7 +114,7 @@ def _paths(figure: Any, scene: Scene, names: Sequence[str], span: tuple[float, f
 Row = tuple[str, list[tuple[str, Array]]]  # the label of the vertical axis, and the curves with their names
 
 
-def _rows(results: Results, names: Sequence[str]) -> list[Row]:
+def rows_of(results: Results, names: Sequence[str]) -> list[Row]:
     """Sort the curves of the names into diagrams by what they measure."""
     rows: dict[str, list[tuple[str, Array]]] = {}
     for name in names:
@@ -149,7 +152,8 @@ def _angular(name: str, series: Any) -> list[tuple[str, tuple[str, Array]]]:
     return found
 
 
-def _histories(figure: Any, results: Results, rows: Sequence[Row], span: tuple[float, float]) -> None:
+def draw_histories(figure: Any, results: Results, rows: Sequence[Row], span: tuple[float, float]) -> None:
+    """Draw one diagram per row, above each other, over the part of the run that is shown."""
     shown = (results.time >= span[0]) & (results.time <= span[1])
     panes = np.atleast_1d(figure.subplots(len(rows), 1, sharex=True))
     # a name keeps its colour in all diagrams; its components differ by the style of the line
@@ -162,10 +166,15 @@ def _histories(figure: Any, results: Results, rows: Sequence[Row], span: tuple[f
             ax.plot(results.time[shown], values[shown], style, color=colour, linewidth=1.4, label=label,
                     marker="o" if np.count_nonzero(shown) < 2 else None)
         _dress(ax, title)
-        ax.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), fontsize=FONT - 1.5, frameon=False, handlelength=2.2,
-                  borderaxespad=0.2)
+        name_curves(ax)
     panes[-1].set_xlabel("t / s", fontsize=FONT)
     figure.align_ylabels()
+
+
+def name_curves(ax: Axes) -> None:
+    """Put the names of the curves beside a diagram."""
+    ax.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), fontsize=FONT - 1.5, frameon=False, handlelength=2.2,
+              borderaxespad=0.2)
 
 
 def _dress(ax: Axes, title: str) -> None:

@@ -6,10 +6,10 @@ from itertools import cycle
 
 import numpy as np
 
-from ..mechanism.model import FRAME, Array, Model
+from ..mechanism.model import FRAME, Array, Model, Spring
 from ..motion.measure import members
 from ..motion.results import Results
-from .shapes import COLOURS, GROUND, Dot, Pose, Scene, Shape
+from .shapes import COLOURS, GROUND, PAPER, Dot, Pose, Scene, Shape, Tie
 from .symbols import planar_symbols, spatial_symbols
 
 
@@ -58,9 +58,12 @@ def build(model: Model, results: Results) -> Scene:
     shapes, dots = symbols(model, results, where, colours, unit)
     shapes = [shape for shape in shapes if shape.body in where]
     dots = [dot for dot in dots if dot.body in where]
+    ties = tuple(Tie(load.bodies, load.ends) for load in model.loads if isinstance(load, Spring))
+    ends = [end for tie in ties for end in zip(tie.bodies, tie.ends, strict=True)]
+    dots += [Dot(body, place, 0.55 * unit, PAPER, GROUND, 5) for body, place in ends]
     low, high = _limits(shapes, dots, where, len(results))
     return Scene(model.name, model.dimension, results.time, unit, tuple(sorted(shapes, key=lambda s: s.layer)),
-                 tuple(sorted(dots, key=lambda d: d.layer)), where, colours, _marked(model, where), low, high)
+                 tuple(sorted(dots, key=lambda d: d.layer)), where, colours, _marked(model, where), low, high, ties)
 
 
 def _marked(model: Model, where: dict[str, Pose]) -> dict[str, tuple[str, Array]]:

@@ -45,6 +45,14 @@ class Dot:
 
 
 @dataclass(frozen=True, eq=False)
+class Tie:
+    """Something that stretches between two bodies, such as a spring: a line between a point of each."""
+
+    bodies: tuple[str, str]
+    ends: tuple[Array, Array]
+
+
+@dataclass(frozen=True, eq=False)
 class Pose:
     """Origin (n x d) and axes (n x d x d, columns in global axes) of a rigid body over time."""
 
@@ -71,6 +79,12 @@ class Scene:
     marked: dict[str, tuple[str, Array]]  # points that have a mark: body, place in its axes
     low: Array
     high: Array
+    ties: tuple[Tie, ...] = ()
+
+    def tie(self, tie: Tie) -> Array:
+        """Return the two ends of a tie over time, n x 2 x d."""
+        ends = [self.poses[b].origin + self.poses[b].rotation @ x for b, x in zip(tie.bodies, tie.ends, strict=True)]
+        return np.stack(ends, axis=1)
 
     @property
     def span(self) -> float:

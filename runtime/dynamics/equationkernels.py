@@ -1,0 +1,175 @@
+"""The compiled right-hand side, Rᵀ M R z̈ = Rᵀ (Q - M c), and what follows an accepted step.
+
+Imported only where a simulation runs, because it loads Numba. Each part is compiled on its own and called by its
+address: so the integrator holds one copy of none of them, and loads are compiled only for those who have some.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+from numba import carray, cfunc, njit
+
+from ..motion.kernels import call2
+from . import chain
+from .loads import candidate_rate, component
+
+FAR = 1 << 40
+SIGNATURE = "int64(CPointer(int64), CPointer(float64))"
+CALLED: dict[str, Any] = {"cache": True, "error_model": "numpy", "fastmath": {"contract"}}
+OPTIONS = {**CALLED, "no_cfunc_wrapper": True, "_nrt": False}
+INTERNAL = {**OPTIONS, "no_cpython_wrapper": True}
+
+
+@njit(**INTERNAL)
+def positions(ints, x):  # type: ignore[no-untyped-def]
+    """All rows of the state from time, coordinates and rates; 0, or 1 + the step without a solution."""
+    f, y = ints[chain.FREE], ints[chain.Y]
+    if ints[chain.N_FUNCTIONS] > 0:
+        call2(ints[chain.FUNCTIONS], (ints[chain.OWN_INTS], ints[chain.OWN_FLOATS]))
+    for i in range(ints[chain.DRIVEN]):
+        row, place = ints[ints[chain.DRIVEN_AT] + i], ints[chain.VALUES] + 3 * i  # drivers are the first functions
+        x[row], x[row + 1], x[row + 2] = x[place], x[place + 1], x[place + 2]
+    for i in range(f):
+        row = ints[ints[chain.FREE_AT] + i]
+        x[row], x[row + 1] = x[y + i], x[y + f + i]
+    return call2(ints[chain.TRANSFORM], (ints[chain.OWN_INTS], ints[chain.OWN_FLOATS]))
+
+
+@njit(**INTERNAL)
+def reduce(ints, x):  # type: ignore[no-untyped-def]
+    """Rᵀ M R and Rᵀ (Q - M c): the mass matrix of all rows is constant, and weight is a constant force on them."""
+    f, m, h = ints[chain.FREE], ints[chain.MATRIX], ints[chain.VECTOR]
+    for i in range(f * f):
+        x[m + i] = 0.0
+    for i in range(f):
+        x[h + i] = 0.0
+    spare = h + f
+    for i in range(ints[chain.MASSES]):
+        e = ints[chain.MASS_AT] + 4 * i
+        row, columns, count, values = ints[e], ints[e + 1], ints[e + 2], ints[e + 3]
+        lack = x[ints[chain.WEIGHT] + i]
+        for j in range(f):
+            x[spare + j] = 0.0
+        for k in range(count):
+            mass, column = x[values + k], ints[columns + k]
+            lack -= mass * x[column + 2]
+            for j in range(f):
+                x[spare + j] += mass * x[column + 3 + j]
+        for j in range(f):
+            r = x[row + 3 + j]
+            x[h + j] += r * lack
+            for k in range(f):
+                x[m + f * j + k] += r * x[spare + k]
+
+
+@njit(**INTERNAL)
+def solve(x, f, m, h):  # type: ignore[no-untyped-def]
+    """Solve with the symmetric matrix at m, in place of the vector at h (Cholesky); False without inertia."""
+    for j in range(f):
+        for k in range(j + 1):
+            total = x[m + f * j + k]
+            for i in range(k):
+                total -= x[m + f * j + i] * x[m + f * k + i]
+            if j == k:
+                if not total > 0.0:
+                    return False
+                x[m + f * j + j] = np.sqrt(total)
+            else:
+                x[m + f * j + k] = total / x[m + f * k + k]
+    for j in range(f):
+        for i in range(j):
+            x[h + j] -= x[m + f * j + i] * x[h + i]
+        x[h + j] /= x[m + f * j + j]
+    for j in range(f - 1, -1, -1):
+        for i in range(j + 1, f):
+            x[h + j] -= x[m + f * i + j] * x[h + i]
+        x[h + j] /= x[m + f * j + j]
+    return True
+
+
+def _rates(ints_at, x_at):  # type: ignore[no-untyped-def]
+    """ẏ of y = (z, ż) behind y; 0, or 1 where the groups have no solution or the free motions no inertia."""
+    ints, x = carray(ints_at, FAR), carray(x_at, FAR)
+    if positions(ints, x) != 0:
+        return 1
+    reduce(ints, x)
+    f, m, h, y = ints[chain.FREE], ints[chain.MATRIX], ints[chain.VECTOR], ints[chain.Y]
+    if ints[chain.LOADS] > 0:
+        call2(ints[chain.LOAD_CODE], (ints[chain.OWN_INTS], ints[chain.OWN_FLOATS]))
+    if f == 1:
+        x[h] /= x[m]
+    elif not solve(x, f, m, h):
+        return 1
+    total = 0.0
+    for i in range(f):
+        x[y + 2 * f + i], x[y + 3 * f + i] = x[y + f + i], x[h + i]
+        total += x[h + i]
+    return 0 if total - total == 0.0 else 1
+
+
+def _accept(ints_at, x_at):  # type: ignore[no-untyped-def]
+    """Make the last evaluation the place from which Newton's starts and continuous angles are predicted."""
+    ints, x = carray(ints_at, FAR), carray(x_at, FAR)
+    f, width, state, base = ints[chain.FREE], ints[chain.WIDTH], ints[chain.STATE], ints[chain.BASE]
+    bends = ints[chain.Y] + 3 * f
+    if ints[chain.TURNS] > 0:
+        call2(ints[chain.TURN_CODE], (ints[chain.OWN_INTS], ints[chain.OWN_FLOATS]))
+    dt = x[chain.TIME] - x[chain.BASE_TIME]
+    for i in range(ints[chain.BODIES]):
+        e, place = ints[ints[chain.BODY_AT] + i], ints[chain.ANGLES] + 3 * i
+        ex, ey = component(ints, x, e, 0, 0), component(ints, x, e, 1, 0)
+        value = np.arctan2(ey, ex)
+        ahead = x[place] + dt * (x[place + 1] + 0.5 * dt * x[place + 2])
+        x[place] = value + 2.0 * np.pi * np.round((ahead - value) / (2.0 * np.pi))
+        for order in range(1, 3 + f):
+            w = ex * component(ints, x, e, 1, order) - ey * component(ints, x, e, 0, order)
+            if order < 3:
+                x[place + order] = w
+            else:
+                x[place + 2] += w * x[bends + order - 3]
+    for i in range(ints[chain.ROWS]):
+        row, b = state + width * i, base + 3 * i
+        bend = x[row + 2]
+        for j in range(f):
+            bend += x[row + 3 + j] * x[bends + j]
+        x[b], x[b + 1], x[b + 2] = x[row], x[row + 1], bend
+    x[chain.BASE_TIME] = x[chain.TIME]
+    return 0
+
+
+@njit(**OPTIONS)
+def accept(ints, x):  # type: ignore[no-untyped-def]
+    """Call what renews the base of predictions."""
+    return call2(ints[chain.ACCEPT], (ints[chain.OWN_INTS], ints[chain.OWN_FLOATS]))
+
+
+def _look(ints_at, x_at):  # type: ignore[no-untyped-def]
+    """1 where a candidate coordinate would gain more than x[GAIN] in squared volume.
+
+    The rates of the coordinates in use are unit vectors: a swap changes the squared volume by the square below.
+    """
+    ints, x = carray(ints_at, FAR), carray(x_at, FAR)
+    f, lengths, n = ints[chain.FREE], ints[chain.LENGTHS], ints[chain.CANDIDATES]
+    for i in range(n):
+        for j in range(f):
+            rate = candidate_rate(ints, x, i, 3 + j)
+            if rate * rate * x[lengths + n + j] > x[chain.GAIN] * x[lengths + i]:
+                return 1
+    return 0
+
+
+@njit(**INTERNAL)
+def look_wanted(ints, x, gain):  # type: ignore[no-untyped-def]
+    """Call what compares the candidates."""
+    x[chain.GAIN] = gain
+    return call2(ints[chain.LOOK], (ints[chain.OWN_INTS], ints[chain.OWN_FLOATS])) != 0
+
+
+@functools.cache
+def compiled() -> dict[int, Any]:
+    """Return the compiled parts by the places of their addresses."""
+    make = cfunc(SIGNATURE, **CALLED)
+    return {chain.RATES: make(_rates), chain.ACCEPT: make(_accept), chain.LOOK: make(_look)}

@@ -1,0 +1,283 @@
+"""The compiled integrator: right-hand side, DOP853 with dense output, classical Runge-Kutta with a fixed step.
+
+Imported only where a simulation runs, because it loads Numba. The Runge-Kutta pair of order 8(5,3) has the coefficients
+that SciPy publishes with its DOP853, whose step control is followed to the letter. A library's integrator was tried
+first: CyRK 0.20 compiles anew for every right-hand side in every process (8 s, nothing of it kept on disk), and neither
+it nor an LSODA stops after a step to ask whether the coordinates still serve. This one is compiled once for all
+mechanisms: right-hand side and groups are called by their addresses.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+from scipy.integrate import DOP853
+
+from ..motion.kernels import call2
+from . import chain
+from .equationkernels import accept, look_wanted
+
+A, B, C = np.array(DOP853.A), np.array(DOP853.B), np.array(DOP853.C)
+E3, E5, D = np.array(DOP853.E3), np.array(DOP853.E5), np.array(DOP853.D)
+A_EXTRA, C_EXTRA = np.array(DOP853.A_EXTRA), np.array(DOP853.C_EXTRA)
+STAGES = 12
+SAFETY, LEAST, MOST, EXPONENT = 0.9, 0.2, 10.0, -1.0 / 8.0
+
+GO_ON, OUTPUT, LOOK, FAILED = 0, 1, 2, 4  # why the compiled loop returns: bits
+PATIENCE = 10_000  # steps after which it returns in any case, so that the user can interrupt
+# places in the control array of numbers
+TIME, STEP, END, RTOL, STRIDE, SINGULAR, NEAR, LOOK_BELOW, BRIDGE_END, GAIN, LAST_DISTANCE, N_CONTROL = range(12)
+# places in the counters
+NEXT, STEPS, EVALUATIONS, UNSEEN, SELDOM, OFTEN, MEETINGS, N_COUNTS = range(8)
+
+OPTIONS: dict[str, Any] = {
+    "cache": True, "error_model": "numpy", "fastmath": {"contract"}, "no_cfunc_wrapper": True, "_nrt": False,
+}  # fmt: skip
+INTERNAL = {**OPTIONS, "no_cpython_wrapper": True}
+
+
+@njit(**OPTIONS)
+def rates(ints, x, t, y, K, s):  # type: ignore[no-untyped-def]
+    """ẏ at a time into K[s]; False where the groups have no solution."""
+    n, place = len(y), ints[chain.Y]
+    x[chain.TIME] = t
+    for i in range(n):
+        x[place + i] = y[i]
+    lost = call2(ints[chain.RATES], (ints[chain.OWN_INTS], ints[chain.OWN_FLOATS]))
+    for i in range(n):
+        K[s, i] = x[place + n + i]
+    return lost == 0
+
+
+# ---- when Python should look --------------------------------------------------------------------------------------
+@njit(**INTERNAL)
+def look_due(ints, x, y, control, counts):  # type: ignore[no-untyped-def]
+    """Whether the choice of coordinates should be looked at: bridges, singular positions, better coordinates."""
+    if ints[chain.BRIDGED] != 0:
+        b = ints[chain.BRIDGE]
+        control[LAST_DISTANCE] = 1.0
+        return abs((y[0] - x[b]) / x[b + 1]) > control[BRIDGE_END]
+    call2(ints[chain.DISTANCES], (ints[chain.OWN_INTS], ints[chain.OWN_FLOATS]))
+    distance = x[chain.DISTANCE]
+    control[LAST_DISTANCE] = distance
+    counts[UNSEEN] += 1
+    if not distance > control[SINGULAR]:
+        return True
+    if distance > control[NEAR]:
+        control[LOOK_BELOW] = control[NEAR]
+    elif counts[MEETINGS] != 0 and distance < control[LOOK_BELOW]:
+        return True
+    if counts[UNSEEN] >= counts[OFTEN]:
+        return True
+    if counts[UNSEEN] < counts[SELDOM]:
+        return False
+    return look_wanted(ints, x, control[GAIN])
+
+
+# ---- DOP853 -------------------------------------------------------------------------------------------------------
+@njit(**INTERNAL)
+def attempt(ints, x, t, h, y, K, trial, atol, rtol):  # type: ignore[no-untyped-def]
+    """One step of 12 stages into `trial`; its error over the tolerance, negative where a stage has no solution."""
+    n = len(y)
+    for s in range(1, STAGES):
+        for i in range(n):
+            total = 0.0
+            for j in range(s):
+                total += A[s, j] * K[j, i]
+            trial[i] = y[i] + h * total
+        if not rates(ints, x, t + C[s] * h, trial, K, s):
+            return -1.0
+    for i in range(n):
+        total = 0.0
+        for j in range(STAGES):
+            total += B[j] * K[j, i]
+        trial[i] = y[i] + h * total
+    if not rates(ints, x, t + h, trial, K, STAGES):
+        return -1.0
+    five, three = 0.0, 0.0
+    for i in range(n):
+        scale = atol[i] + max(abs(y[i]), abs(trial[i])) * rtol
+        e5, e3 = 0.0, 0.0
+        for j in range(STAGES + 1):
+            e5 += E5[j] * K[j, i]
+            e3 += E3[j] * K[j, i]
+        five += (e5 / scale) ** 2
+        three += (e3 / scale) ** 2
+    if five == 0.0 and three == 0.0:
+        return 0.0
+    return h * five / np.sqrt((five + 0.01 * three) * n)
+
+
+@njit(**INTERNAL)
+def dense(ints, x, t, h, y, K, F, trial):  # type: ignore[no-untyped-def]
+    """The polynomial of order 7 over the last step, whose end is in F[7]; three more evaluations."""
+    n = len(y)
+    good = True
+    for e in range(3):
+        s = STAGES + 1 + e
+        for i in range(n):
+            total = 0.0
+            for j in range(s):
+                total += A_EXTRA[e, j] * K[j, i]
+            trial[i] = y[i] + h * total
+        good = rates(ints, x, t + C_EXTRA[e] * h, trial, K, s) and good
+    for i in range(n):
+        change = F[7, i] - y[i]
+        F[0, i] = change
+        F[1, i] = h * K[0, i] - change
+        F[2, i] = 2.0 * change - h * (K[STAGES, i] + K[0, i])
+        for e in range(4):
+            total = 0.0
+            for j in range(STAGES + 4):
+                total += D[e, j] * K[j, i]
+            F[3 + e, i] = h * total
+    return good
+
+
+@njit(**INTERNAL)
+def interpolate(u, y, F, out, row):  # type: ignore[no-untyped-def]
+    """The state at the part u of the last step into a row of `out`."""
+    for i in range(len(y)):
+        total = 0.0
+        for k in range(7):
+            total = (total + F[6 - k, i]) * (u if k % 2 == 0 else 1.0 - u)
+        out[row, i] = y[i] + total
+
+
+@njit(**INTERNAL)
+def first_step(ints, x, t, end, y, K, trial, atol, rtol):  # type: ignore[no-untyped-def]
+    """Hairer, Nørsett and Wanner's first guess of a step; K[0] holds the rates at the start."""
+    n = len(y)
+    d0, d1 = 0.0, 0.0
+    for i in range(n):
+        scale = atol[i] + abs(y[i]) * rtol
+        d0 += (y[i] / scale) ** 2
+        d1 += (K[0, i] / scale) ** 2
+    d0, d1 = np.sqrt(d0 / n), np.sqrt(d1 / n)
+    h = 1e-6 if d0 < 1e-5 or d1 < 1e-5 else 0.01 * d0 / d1
+    h = min(h, end - t)
+    for i in range(n):
+        trial[i] = y[i] + h * K[0, i]
+    if not rates(ints, x, t + h, trial, K, 1):
+        return h
+    d2 = 0.0
+    for i in range(n):
+        d2 += ((K[1, i] - K[0, i]) / (atol[i] + abs(y[i]) * rtol)) ** 2
+    d2 = np.sqrt(d2 / n) / h
+    largest = max(d1, d2)
+    more = max(1e-6, h * 1e-3) if largest <= 1e-15 else (0.01 / largest) ** 0.125
+    return min(100.0 * h, more, end - t)
+
+
+@njit(**INTERNAL)
+def longest(y, control, scale):  # type: ignore[no-untyped-def]
+    """How long the next step may be: no further than the groups are from being singular."""
+    f = len(scale)
+    fastest = 0.0
+    for i in range(f):
+        fastest = max(fastest, abs(y[f + i]) / scale[i])
+    near = max(control[LAST_DISTANCE], control[SINGULAR])
+    return control[STRIDE] * near / fastest if fastest > 0.0 else np.inf
+
+
+@njit(**OPTIONS)
+def advance(ints, x, y, K, F, trial, atol, scale, control, counts, times, out):  # type: ignore[no-untyped-def]
+    """Step until asked times were passed (their states are in `out`), a look is due, or no step is short enough.
+
+    K[0] holds the rates at the present state, which is also the base of predictions. A step of zero means none yet.
+    """
+    end, rtol, n = control[END], control[RTOL], len(y)
+    for _ in range(PATIENCE):
+        t = control[TIME]
+        if control[STEP] == 0.0:
+            control[STEP] = first_step(ints, x, t, end, y, K, trial, atol, rtol)
+            counts[EVALUATIONS] += 1
+        least = 10.0 * abs(np.nextafter(t, np.inf) - t)
+        h = max(min(control[STEP], longest(y, control, scale)), least)
+        rejected = False
+        while True:
+            if h < least:
+                return FAILED
+            ahead = t + h
+            if ahead > end:
+                ahead = end
+            h = ahead - t
+            error = attempt(ints, x, t, h, y, K, trial, atol, rtol)
+            counts[EVALUATIONS] += STAGES
+            if 0.0 <= error < 1.0:
+                factor = MOST if error == 0.0 else min(MOST, SAFETY * error**EXPONENT)
+                if rejected:
+                    factor = min(1.0, factor)
+                control[STEP] = h * factor
+                break
+            h *= max(LEAST, SAFETY * error**EXPONENT) if error > 0.0 else LEAST
+            rejected = True
+        counts[STEPS] += 1
+        control[TIME] = ahead
+        accept(ints, x)
+        why = LOOK if look_due(ints, x, trial, control, counts) else GO_ON
+        k = counts[NEXT]
+        if k < len(times) and times[k] <= ahead:
+            why |= OUTPUT
+            for i in range(n):
+                F[7, i] = trial[i]
+            if times[k] < ahead and not dense(ints, x, t, h, y, K, F, trial):
+                return FAILED
+            counts[EVALUATIONS] += 3
+            while k < len(times) and times[k] <= ahead:
+                if times[k] == ahead:
+                    for i in range(n):
+                        out[k, i] = F[7, i]
+                else:
+                    interpolate((times[k] - t) / h, y, F, out, k)
+                k += 1
+            counts[NEXT] = k
+            for i in range(n):
+                trial[i] = F[7, i]
+        for i in range(n):
+            y[i] = trial[i]
+            K[0, i] = K[STAGES, i]
+        if why != GO_ON or ahead >= end:
+            return why
+    return GO_ON
+
+
+# ---- a fixed step -------------------------------------------------------------------------------------------------
+@njit(**OPTIONS)
+def march(ints, x, y, K, trial, control, counts, times, out):  # type: ignore[no-untyped-def]
+    """The classical Runge-Kutta method of order 4: equal steps of at most STEP from one asked time to the next.
+
+    It returns as `advance` does; counts[NEXT] is the asked time that is under way.
+    """
+    n = len(y)
+    for _ in range(PATIENCE):
+        k = counts[NEXT]
+        t = control[TIME]
+        left = max(1.0, np.ceil((times[k] - t) / control[STEP] * (1.0 - 1e-9)))
+        h = (times[k] - t) / left
+        for s in range(1, 4):
+            part = h if s == 3 else 0.5 * h
+            for i in range(n):
+                trial[i] = y[i] + part * K[s - 1, i]
+            if not rates(ints, x, t + part, trial, K, s):
+                return FAILED
+        for i in range(n):
+            y[i] += h / 6.0 * (K[0, i] + 2.0 * (K[1, i] + K[2, i]) + K[3, i])
+        ahead = times[k] if left == 1.0 else t + h
+        if not rates(ints, x, ahead, y, K, 0):
+            return FAILED
+        counts[EVALUATIONS] += 4
+        counts[STEPS] += 1
+        control[TIME] = ahead
+        accept(ints, x)
+        why = LOOK if look_due(ints, x, y, control, counts) else GO_ON
+        if left == 1.0:
+            for i in range(n):
+                out[k, i] = y[i]
+            counts[NEXT] = k + 1
+            why |= OUTPUT
+        if why != GO_ON:
+            return why
+    return GO_ON

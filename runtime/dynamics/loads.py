@@ -1,0 +1,162 @@
+"""Compiled loads and rates of candidate coordinates: all from vectors that are linear in the rows.
+
+A point, an axis or the way between two points is a linear combination of rows of the state, component by component,
+and so are its rates and its entries of R. So a force on a point is a force on rows, and no pose is ever formed.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+from numba import carray, cfunc, njit
+
+from . import chain
+
+FORCE, TORQUE, SPRING, TORSION = range(4)
+ANGULAR, LINEAR = range(2)
+LOAD_SIZE = 10
+
+FAR = 1 << 40
+SIGNATURE = "int64(CPointer(int64), CPointer(float64))"
+CALLED: dict[str, Any] = {"cache": True, "error_model": "numpy", "fastmath": {"contract"}}
+OPTIONS = {**CALLED, "no_cfunc_wrapper": True, "no_cpython_wrapper": True, "_nrt": False}
+
+
+@njit(**OPTIONS)
+def component(ints, x, v, c, order):  # type: ignore[no-untyped-def]
+    """Component c of the vector v; order 0, 1, 2: value, rate, c; 3 + j: column j of R."""
+    e = v + 3 * c
+    terms, count, factors = ints[e], ints[e + 1], ints[e + 2]
+    total = 0.0
+    for k in range(count):
+        total += x[factors + k] * x[ints[terms + k] + order]
+    return total
+
+
+@njit(**OPTIONS)
+def dot(ints, x, v, order, w, other):  # type: ignore[no-untyped-def]
+    total = 0.0
+    for c in range(ints[chain.DIMENSION]):
+        total += component(ints, x, v, c, order) * component(ints, x, w, c, other)
+    return total
+
+
+@njit(**OPTIONS)
+def spin(ints, x, body, n0, n1, n2, order):  # type: ignore[no-untyped-def]
+    """Angular velocity of a body about a direction (ignored in the plane); `body` is (number of axes, vectors).
+
+    ω is axis × its rate, for one axis (in the plane, and for rods), and half the sum of these for three.
+    """
+    if ints[chain.DIMENSION] == 2:
+        e = ints[body + 1]
+        ex, ey = component(ints, x, e, 0, 0), component(ints, x, e, 1, 0)
+        return ex * component(ints, x, e, 1, order) - ey * component(ints, x, e, 0, order)
+    total, count = 0.0, ints[body]
+    for k in range(count):
+        e = ints[body + 1 + k]
+        a0, a1, a2 = component(ints, x, e, 0, 0), component(ints, x, e, 1, 0), component(ints, x, e, 2, 0)
+        d0, d1 = component(ints, x, e, 0, order), component(ints, x, e, 1, order)
+        d2 = component(ints, x, e, 2, order)
+        total += n0 * (a1 * d2 - a2 * d1) + n1 * (a2 * d0 - a0 * d2) + n2 * (a0 * d1 - a1 * d0)
+    return 0.5 * total if count == 3 else total
+
+
+@njit(**OPTIONS)
+def turn(ints, x, o):  # type: ignore[no-untyped-def]
+    """The angle of a joint with a torsion spring: of all values the one next to its prediction; and its rate."""
+    first, second, axis = ints[o + 1], ints[o + 2], ints[o + 3]
+    place = ints[o + 9]
+    if ints[chain.DIMENSION] == 2:
+        a, b = ints[first + 1], ints[second + 1]
+        ax, ay = component(ints, x, a, 0, 0), component(ints, x, a, 1, 0)
+        bx, by = component(ints, x, b, 0, 0), component(ints, x, b, 1, 0)
+        angle = np.arctan2(ax * by - ay * bx, ax * bx + ay * by)
+        n0, n1, n2 = 0.0, 0.0, 1.0
+    else:
+        n0, n1 = component(ints, x, axis, 0, 0), component(ints, x, axis, 1, 0)
+        n2 = component(ints, x, axis, 2, 0)
+        v, w = ints[o + 4], ints[o + 5]
+        a0, a1, a2 = component(ints, x, v, 0, 0), component(ints, x, v, 1, 0), component(ints, x, v, 2, 0)
+        b0, b1, b2 = component(ints, x, w, 0, 0), component(ints, x, w, 1, 0), component(ints, x, w, 2, 0)
+        across = n0 * (a1 * b2 - a2 * b1) + n1 * (a2 * b0 - a0 * b2) + n2 * (a0 * b1 - a1 * b0)
+        angle = np.arctan2(across, a0 * b0 + a1 * b1 + a2 * b2)
+    ahead = x[place] + (x[chain.TIME] - x[chain.BASE_TIME]) * x[place + 1]
+    angle += 2.0 * np.pi * np.round((ahead - angle) / (2.0 * np.pi))
+    rate = spin(ints, x, second, n0, n1, n2, 1) - spin(ints, x, first, n0, n1, n2, 1)
+    return angle, rate, n0, n1, n2
+
+
+@njit(**OPTIONS)
+def candidate_rate(ints, x, i, order):  # type: ignore[no-untyped-def]
+    """The rate of a joint coordinate, order as for components."""
+    o = ints[chain.CANDIDATE_AT] + 4 * i
+    if ints[o] == LINEAR:  # axis of the first body times the way from its line to the point
+        axis, way = ints[o + 1], ints[o + 2]
+        return dot(ints, x, axis, 0, way, order) + dot(ints, x, axis, order, way, 0)
+    n0, n1, n2, axis = 0.0, 0.0, 1.0, ints[o + 3]
+    if ints[chain.DIMENSION] == 3:
+        n0, n1 = component(ints, x, axis, 0, 0), component(ints, x, axis, 1, 0)
+        n2 = component(ints, x, axis, 2, 0)
+    return spin(ints, x, ints[o + 2], n0, n1, n2, order) - spin(ints, x, ints[o + 1], n0, n1, n2, order)
+
+
+def _add(ints_at, x_at):  # type: ignore[no-untyped-def]
+    """Add Rᵀ Q of the forces, torques, springs, dampers and torsion springs."""
+    ints, x = carray(ints_at, FAR), carray(x_at, FAR)
+    f, h, d = ints[chain.FREE], ints[chain.VECTOR], ints[chain.DIMENSION]
+    for i in range(ints[chain.LOADS]):
+        o = ints[chain.LOAD_AT] + LOAD_SIZE * i
+        kind = ints[o]
+        if kind == FORCE:
+            for c in range(d):
+                value = x[ints[chain.VALUES] + 3 * ints[o + 2 + c]]
+                for j in range(f):
+                    x[h + j] += value * component(ints, x, ints[o + 1], c, 3 + j)
+        elif kind == TORQUE:
+            n0, n1, n2 = x[ints[chain.VALUES] + 3 * ints[o + 2]], 0.0, 0.0
+            if d == 3:
+                n1, n2 = x[ints[chain.VALUES] + 3 * ints[o + 3]], x[ints[chain.VALUES] + 3 * ints[o + 4]]
+            for j in range(f):
+                power = spin(ints, x, ints[o + 1], n0, n1, n2, 3 + j)
+                x[h + j] += power if d == 3 else n0 * power
+        elif kind == SPRING:
+            way, numbers = ints[o + 1], ints[o + 8]
+            length = np.sqrt(dot(ints, x, way, 0, way, 0))
+            if length > 0.0:
+                rate = dot(ints, x, way, 0, way, 1) / length
+                tension = x[numbers] * (length - x[numbers + 1]) + x[numbers + 2] * rate
+                for j in range(f):
+                    x[h + j] -= tension * dot(ints, x, way, 0, way, 3 + j) / length
+        else:
+            numbers = ints[o + 8]
+            angle, rate, n0, n1, n2 = turn(ints, x, o)
+            torque = -(x[numbers] * (angle - x[numbers + 1]) + x[numbers + 2] * rate)
+            for j in range(f):
+                both = spin(ints, x, ints[o + 2], n0, n1, n2, 3 + j) - spin(ints, x, ints[o + 1], n0, n1, n2, 3 + j)
+                x[h + j] += torque * both
+    return 0
+
+
+def _follow(ints_at, x_at):  # type: ignore[no-untyped-def]
+    """Follow the turns of torsion springs to an accepted state, before the base of predictions is renewed."""
+    ints, x = carray(ints_at, FAR), carray(x_at, FAR)
+    for i in range(ints[chain.LOADS]):
+        o = ints[chain.LOAD_AT] + LOAD_SIZE * i
+        if ints[o] == TORSION:
+            angle, rate, _, _, _ = turn(ints, x, o)
+            x[ints[o + 9]], x[ints[o + 9] + 1] = angle, rate
+    return 0
+
+
+@functools.cache
+def adding() -> Any:
+    """Return the compiled function that adds all loads."""
+    return cfunc(SIGNATURE, **CALLED)(_add)
+
+
+@functools.cache
+def following() -> Any:
+    """Return the compiled function that follows the turns of torsion springs."""
+    return cfunc(SIGNATURE, **CALLED)(_follow)

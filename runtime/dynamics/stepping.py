@@ -1,0 +1,76 @@
+"""The integration of one simulation: state, tolerances and counters, handed to the compiled loop step by step."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..mechanism.model import Array
+from . import integrator
+from .machine import Machine
+
+OFTEN = 200  # steps after which the criterion is looked at in any case
+
+
+class Stepping:
+    """States at increasing times by DOP853 with dense output, or by the classical Runge-Kutta method of order 4."""
+
+    def __init__(self, f: int, times: Array, first: int, tolerance: float, fixed_step: float | None) -> None:
+        n = 2 * f
+        self.times, self.fixed = times, fixed_step is not None
+        self.y, self.trial = np.zeros(n), np.zeros(n)
+        self.K, self.F = np.zeros((16, n)), np.zeros((8, n))
+        self.out = np.zeros((len(times), n))
+        self.control = np.zeros(integrator.N_CONTROL)
+        self.counts = np.zeros(integrator.N_COUNTS, dtype=np.int64)
+        self.counts[integrator.NEXT] = first
+        self.counts[integrator.OFTEN] = OFTEN
+        self.control[integrator.END], self.control[integrator.RTOL] = times[-1], tolerance
+        self.control[integrator.STEP] = fixed_step or 0.0
+        self.control[integrator.LAST_DISTANCE] = 1.0
+
+    def limits(
+        self, stride: float, singular: float, near: float, bridge_end: float, gain: float, seldom: int, meetings: bool
+    ) -> None:
+        """Set when the loop is to return for a look, and how far one step may go; see `partition`."""
+        control, counts = self.control, self.counts
+        control[integrator.STRIDE], control[integrator.SINGULAR], control[integrator.NEAR] = stride, singular, near
+        control[integrator.LOOK_BELOW], control[integrator.BRIDGE_END] = near, bridge_end
+        control[integrator.GAIN] = gain
+        counts[integrator.SELDOM], counts[integrator.MEETINGS] = seldom, meetings
+
+    def enter(self, machine: Machine, t: float, y: Array) -> None:
+        """Go on with a machine from a state."""
+        self.machine, self.y[:] = machine, y
+        self.control[integrator.TIME] = t
+        self.atol = self.control[integrator.RTOL] * np.tile(machine.scale, 2)
+        self.K[0] = machine.enter(t, self.y)
+
+    def looked(self, distance: float) -> None:
+        """Note a look at the coordinates, with the groups at a distance from singularity."""
+        self.counts[integrator.UNSEEN] = 0
+        self.control[integrator.LAST_DISTANCE] = distance
+        near = self.control[integrator.NEAR]
+        self.control[integrator.LOOK_BELOW] = near if distance > near else 0.7 * distance
+
+    def go(self) -> int:
+        """Run the compiled loop; return why it ended."""
+        ints, x = self.machine.ints, self.machine.floats
+        if self.fixed:
+            return int(
+                integrator.march(ints, x, self.y, self.K, self.trial, self.control, self.counts, self.times, self.out)
+            )
+        return int(
+            integrator.advance(
+                ints, x, self.y, self.K, self.F, self.trial, self.atol, self.machine.scale, self.control, self.counts,
+                self.times, self.out,
+            )
+        )  # fmt: skip
+
+    @property
+    def time(self) -> float:
+        return float(self.control[integrator.TIME])
+
+    @property
+    def next(self) -> int:
+        """The number of the next asked time."""
+        return int(self.counts[integrator.NEXT])
