@@ -91,7 +91,7 @@ def _run(
     first = asked[0] > start  # the assembly is chosen at the start and followed from there
     grid = np.concatenate([[start], asked]) if first else asked
     if method.startswith("global") and not has_system(program):
-        return _absolute(model, structure, asked, grid, method)
+        return _absolute(program, structure, asked, grid, method)
     solution = follow(program, grid, method)
     steps = solution.asked[1:] if first else solution.asked
     results = report(solution, steps[steps < solution.solved], method, structure)
@@ -109,21 +109,39 @@ def has_system(program: Program) -> bool:
     return not any(isinstance(step, NumericStep) for step in program.steps)
 
 
-def _absolute(model: Model, structure: Structure, asked: Array, grid: Array, method: str) -> Outcome:
-    """Return the motion of a mechanism with groups that have no equations of their own, in absolute coordinates."""
+def _absolute(program: Program, structure: Structure, asked: Array, grid: Array, method: str) -> Outcome:
+    """Return the motion of a mechanism with groups that have no equations of their own, in absolute coordinates.
+
+    The first step is that of the groups, so that the same way of assembly is followed.
+    """
+    from ..mechanism.absolute import Absolute
     from ..mechanism.assembly import follow as follow_absolute
 
-    motions = follow_absolute(model, grid)
+    model = program.model
+    first = follow(program, grid[:1])
+    if first.failure is not None:
+        return Outcome(model, structure, report(first, np.arange(0), method, structure), first.failure)
+    places = {name: _first_pose(motion) for name, motion in body_motions(first).items()}
+    gaps: list[float] = []
+    motions = follow_absolute(model, grid, Absolute(model).posed(places), gaps)
     if len(grid) > len(asked):
         motions = {name: _later(m) for name, m in motions.items()}
     found = measure(model, motions, asked, driver_values(model, asked))
     notes: dict[str, object] = {
         "linear_solver": "absolute coordinates of all bodies, least squares: a group has no equations of its own",
         "mobility": structure.mobility,
-        "max_residual": 0.0,
+        "max_residual": max(gaps),
         "iterations": 0,
     }
     return Outcome(model, structure, Results(model.name, method, model.space, asked, *found, notes), None)
+
+
+def _first_pose(motion: BodyMotion) -> tuple[Array, Array | float]:
+    """Return origin and angle or rotation at the first step."""
+    if motion.angle is not None:
+        return motion.origin[0, :, 0], float(motion.angle[0, 0])
+    assert motion.rotation is not None
+    return motion.origin[0, :, 0], motion.rotation[0]
 
 
 def _later(motion: BodyMotion) -> BodyMotion:
@@ -161,13 +179,15 @@ def diagnostics(solution: Solution, structure: Structure) -> dict[str, object]:
     """Return residuals, iterations, assembly modes, and conditioning (with the transmission angle of RRR dyads)."""
     n = solution.solved
     groups: dict[str, dict[str, object]] = {}
-    worst = 0.0
+    worst = max(solution.residuals.values(), default=0.0)
     model = solution.program.model
     solved = [s for s in solution.program.steps if isinstance(s, GroupStep) and n > 0]
     qualities = dict(zip((s.plan.name for s in solved), each(lambda s: quality(solution, s), solved), strict=True))
     for step in solution.program.steps:
         if isinstance(step, NumericStep):
-            groups[step.plan.name] = {"type": step.plan.type, "solver": "absolute coordinates"}
+            name = step.plan.name
+            residual_of = {"residual": solution.residuals[name]} if name in solution.residuals else {}
+            groups[name] = {"type": step.plan.type, "solver": "absolute coordinates", **residual_of}
         if not isinstance(step, GroupStep) or n == 0:
             continue
         kappa, residual = qualities[step.plan.name]

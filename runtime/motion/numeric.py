@@ -115,7 +115,7 @@ class _Sweep:
         gap = system.rows(poses, values) / system.row_scale
         for _ in range(ITERATIONS):
             if np.max(np.abs(gap), initial=0.0) <= CLOSED:
-                return poses
+                break
             J = system.jacobian(poses)[:, self.unknown] * system.column_scale[self.unknown] / system.row_scale[:, None]
             change = np.linalg.lstsq(J, -gap, rcond=1e-12)[0]
             largest = float(np.max(np.abs(change), initial=0.0))
@@ -131,7 +131,12 @@ class _Sweep:
             poses, gap = tried, fresh
             if largest < 1e-15:
                 break
-        return poses if np.max(np.abs(gap), initial=0.0) <= 100 * CLOSED else None
+        left = float(np.max(np.abs(gap), initial=0.0))
+        if left > 100 * CLOSED:
+            return None
+        residuals, name = self.solution.residuals, self.step.plan.name
+        residuals[name] = max(left, residuals.get(name, 0.0))
+        return poses
 
     def _motion(self, poses: Poses, k: int) -> tuple[int, Array, Array]:
         system = self.system

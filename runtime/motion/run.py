@@ -73,6 +73,7 @@ class Solution:
     signs: dict[str, Array] = field(default_factory=dict)  # of the first step
     course: Course = field(default_factory=Course)
     notes: dict[str, object] = field(default_factory=dict)  # of the method, for the diagnostics
+    residuals: dict[str, float] = field(default_factory=dict)  # largest, scaled, of groups in absolute coordinates
 
 
 def driver_values(model: Model, time: Array) -> dict[str, Array]:
