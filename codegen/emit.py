@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 
 import jinja2
+from jinja2.meta import find_referenced_templates
 
 from ..runtime.store import SPECIFICATION
 from . import layout
@@ -69,6 +70,9 @@ class EmittedModule:
     digest: str
 
 
+TEMPLATE = "group.py.jinja"
+
+
 @cache
 def _environment() -> jinja2.Environment:
     return jinja2.Environment(
@@ -82,14 +86,17 @@ def _environment() -> jinja2.Environment:
 
 
 def template_sources() -> dict[str, str]:
-    """Return every template's text by its name."""
+    """Return by its name the text of every template that a type's module is made by."""
     environment = _environment()
     assert environment.loader is not None
-    return {
-        n: environment.loader.get_source(environment, n)[0]
-        for n in sorted(environment.list_templates())
-        if n.endswith(".jinja")
-    }
+    found: dict[str, str] = {}
+    waiting = [TEMPLATE]
+    while waiting:
+        name = waiting.pop()
+        if name not in found:
+            found[name] = environment.loader.get_source(environment, name)[0]
+            waiting += [n for n in find_referenced_templates(environment.parse(found[name])) if n is not None]
+    return dict(sorted(found.items()))
 
 
 def _description(d: Derivation, group: GroupIR) -> tuple[str, ...]:
@@ -179,7 +186,7 @@ def emit(derivation: Derivation, group: GroupIR, origin: str) -> EmittedModule:
         rate_functions=layout.rate_functions(d),
     )
     digest = hashlib.sha256("\n".join([spec.text, repr(fields), *template_sources().values()]).encode()).hexdigest()
-    text = _environment().get_template("group.py.jinja").render(module=_with_digest(fields, digest))
+    text = _environment().get_template(TEMPLATE).render(module=_with_digest(fields, digest))
     return EmittedModule(spec.name, spec.module, tidy(text), digest)
 
 

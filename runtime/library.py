@@ -51,6 +51,12 @@ def package_folder(name: str) -> Path:
     return Path(str(files(f"assurgent.{name}")))
 
 
+# What makes modules of sets of types, not of one type: these have digests of their own.
+ASIDE = frozenset(
+    {"program.py", "specialise.py", "transform.py", "program.py.jinja", "system.py.jinja", "transform.py.jinja"}
+)
+
+
 def fingerprint() -> str:
     """Return the digest of what decides an emitted text besides the specification: generator and tools."""
     state = hashlib.sha256()
@@ -59,7 +65,7 @@ def fingerprint() -> str:
         *package_folder("templates").glob("*.jinja"),
         *(package_folder("runtime") / n for n in ("expressions.py", "errors.py")),
     ]
-    for path in sorted(sources):
+    for path in sorted(path for path in sources if path.name not in ASIDE):
         state.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
     for tool in ("sympy", "numba"):
         state.update(f"{tool} {importlib.metadata.version(tool)}".encode())

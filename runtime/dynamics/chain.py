@@ -8,6 +8,9 @@ in x: q, q̇, q̈ and one entry of R per free coordinate follow each other there
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -34,7 +37,22 @@ OPTIONS: dict[str, Any] = {
 INTERNAL = {**OPTIONS, "no_cpython_wrapper": True}
 
 
+FILES = ("chain.py", "loads.py", "equationkernels.py", "integrator.py", "timefunctions.py", "../motion/kernels.py")
+DIGEST = hashlib.sha256(b"".join((Path(__file__).parent / f).read_bytes() for f in FILES)).hexdigest()[:12]
+
+
+def dated(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a function a name in Numba's cache that tells all sources of the compiled parts.
+
+    Numba compares the file of a function only; machine code made with another version of a second file would be
+    taken as good, and read the arrays wrongly.
+    """
+    function.__qualname__ = f"{function.__name__}_{DIGEST}"
+    return function
+
+
 @njit(**INTERNAL)
+@dated
 def combine(ints, x, o, last):  # type: ignore[no-untyped-def]
     """Rows that are linear combinations of rows."""
     table = ints[o + 2]
@@ -49,6 +67,7 @@ def combine(ints, x, o, last):  # type: ignore[no-untyped-def]
 
 
 @njit(**INTERNAL)
+@dated
 def angle(ints, x, o, dt, last):  # type: ignore[no-untyped-def]
     """A row that is the continuous angle of a direction: of all values the one next to its prediction."""
     row, px, py, base = ints[o + 1], ints[o + 2], ints[o + 3], ints[o + 4]
@@ -65,6 +84,7 @@ def angle(ints, x, o, dt, last):  # type: ignore[no-untyped-def]
 
 
 @njit(**INTERNAL)
+@dated
 def series(x, at, u):  # type: ignore[no-untyped-def]
     """A Chebyshev series (Clenshaw)."""
     b1, b2 = 0.0, 0.0
@@ -74,6 +94,7 @@ def series(x, at, u):  # type: ignore[no-untyped-def]
 
 
 @njit(**INTERNAL)
+@dated
 def cross(ints, x, o, r):  # type: ignore[no-untyped-def]
     """On which side of a bridge a group is; on it, φ and its derivatives come from polynomials over the coordinate."""
     if ints[BRIDGED] == 0 or x[ints[o + 5]] == 0.0:

@@ -24,6 +24,7 @@ INTERNAL = {**OPTIONS, "no_cpython_wrapper": True}
 
 
 @njit(**INTERNAL)
+@chain.dated
 def positions(ints, x):  # type: ignore[no-untyped-def]
     """All rows of the state from time, coordinates and rates; 0, or 1 + the step without a solution."""
     f, y = ints[chain.FREE], ints[chain.Y]
@@ -39,6 +40,7 @@ def positions(ints, x):  # type: ignore[no-untyped-def]
 
 
 @njit(**INTERNAL)
+@chain.dated
 def reduce(ints, x):  # type: ignore[no-untyped-def]
     """Rᵀ M R and Rᵀ (Q - M c): the mass matrix of all rows is constant, and weight is a constant force on them."""
     f, m, h = ints[chain.FREE], ints[chain.MATRIX], ints[chain.VECTOR]
@@ -66,6 +68,7 @@ def reduce(ints, x):  # type: ignore[no-untyped-def]
 
 
 @njit(**INTERNAL)
+@chain.dated
 def solve(x, f, m, h):  # type: ignore[no-untyped-def]
     """Solve with the symmetric matrix at m, in place of the vector at h (Cholesky); False without inertia."""
     for j in range(f):
@@ -90,6 +93,7 @@ def solve(x, f, m, h):  # type: ignore[no-untyped-def]
     return True
 
 
+@chain.dated
 def _rates(ints_at, x_at):  # type: ignore[no-untyped-def]
     """ẏ of y = (z, ż) behind y; 0, or 1 where the groups have no solution or the free motions no inertia."""
     ints, x = carray(ints_at, FAR), carray(x_at, FAR)
@@ -110,6 +114,7 @@ def _rates(ints_at, x_at):  # type: ignore[no-untyped-def]
     return 0 if total - total == 0.0 else 1
 
 
+@chain.dated
 def _accept(ints_at, x_at):  # type: ignore[no-untyped-def]
     """Make the last evaluation the place from which Newton's starts and continuous angles are predicted."""
     ints, x = carray(ints_at, FAR), carray(x_at, FAR)
@@ -141,11 +146,13 @@ def _accept(ints_at, x_at):  # type: ignore[no-untyped-def]
 
 
 @njit(**OPTIONS)
+@chain.dated
 def accept(ints, x):  # type: ignore[no-untyped-def]
     """Call what renews the base of predictions."""
     return call2(ints[chain.ACCEPT], (ints[chain.OWN_INTS], ints[chain.OWN_FLOATS]))
 
 
+@chain.dated
 def _look(ints_at, x_at):  # type: ignore[no-untyped-def]
     """1 where a candidate coordinate would gain more than x[GAIN] in squared volume.
 
@@ -162,6 +169,7 @@ def _look(ints_at, x_at):  # type: ignore[no-untyped-def]
 
 
 @njit(**INTERNAL)
+@chain.dated
 def look_wanted(ints, x, gain):  # type: ignore[no-untyped-def]
     """Call what compares the candidates."""
     x[chain.GAIN] = gain

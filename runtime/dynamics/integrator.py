@@ -13,16 +13,27 @@ from typing import Any
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 from scipy.integrate import DOP853
 
 from ..motion.kernels import call2
 from . import chain
 from .equationkernels import accept, look_wanted
 
-A, B, C = np.array(DOP853.A), np.array(DOP853.B), np.array(DOP853.C)
-E3, E5, D = np.array(DOP853.E3), np.array(DOP853.E5), np.array(DOP853.D)
-A_EXTRA, C_EXTRA = np.array(DOP853.A_EXTRA), np.array(DOP853.C_EXTRA)
 STAGES = 12
+
+
+def _tableau() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return all rows of coefficients and their times: 12 stages, the result as the 13th, 3 more for dense output."""
+    rows, nodes = np.zeros((STAGES + 4, STAGES + 4)), np.ones(STAGES + 4)
+    rows[:STAGES, :STAGES], nodes[:STAGES] = DOP853.A, DOP853.C
+    rows[STAGES, :STAGES] = DOP853.B
+    rows[STAGES + 1 :, : DOP853.A_EXTRA.shape[1]], nodes[STAGES + 1 :] = DOP853.A_EXTRA, DOP853.C_EXTRA
+    return rows, nodes
+
+
+A, C = _tableau()
+E3, E5, D = np.array(DOP853.E3), np.array(DOP853.E5), np.array(DOP853.D)
 SAFETY, LEAST, MOST, EXPONENT = 0.9, 0.2, 10.0, -1.0 / 8.0
 
 GO_ON, OUTPUT, LOOK, FAILED = 0, 1, 2, 4  # why the compiled loop returns: bits
@@ -39,6 +50,7 @@ INTERNAL = {**OPTIONS, "no_cpython_wrapper": True}
 
 
 @njit(**OPTIONS)
+@chain.dated
 def rates(ints, x, t, y, K, s):  # type: ignore[no-untyped-def]
     """ẏ at a time into K[s]; False where the groups have no solution."""
     n, place = len(y), ints[chain.Y]
@@ -53,6 +65,7 @@ def rates(ints, x, t, y, K, s):  # type: ignore[no-untyped-def]
 
 # ---- when Python should look --------------------------------------------------------------------------------------
 @njit(**INTERNAL)
+@chain.dated
 def look_due(ints, x, y, control, counts):  # type: ignore[no-untyped-def]
     """Whether the choice of coordinates should be looked at: bridges, singular positions, better coordinates."""
     if ints[chain.BRIDGED] != 0:
@@ -78,24 +91,25 @@ def look_due(ints, x, y, control, counts):  # type: ignore[no-untyped-def]
 
 # ---- DOP853 -------------------------------------------------------------------------------------------------------
 @njit(**INTERNAL)
-def attempt(ints, x, t, h, y, K, trial, atol, rtol):  # type: ignore[no-untyped-def]
-    """One step of 12 stages into `trial`; its error over the tolerance, negative where a stage has no solution."""
-    n = len(y)
-    for s in range(1, STAGES):
-        for i in range(n):
+@chain.dated
+def stages(ints, x, t, h, y, K, trial, first, last):  # type: ignore[no-untyped-def]
+    """Stages first to last of a step; `trial` holds the state of the last one. False where one has no solution."""
+    for s in range(first, last + 1):
+        for i in range(len(y)):
             total = 0.0
             for j in range(s):
                 total += A[s, j] * K[j, i]
             trial[i] = y[i] + h * total
         if not rates(ints, x, t + C[s] * h, trial, K, s):
-            return -1.0
-    for i in range(n):
-        total = 0.0
-        for j in range(STAGES):
-            total += B[j] * K[j, i]
-        trial[i] = y[i] + h * total
-    if not rates(ints, x, t + h, trial, K, STAGES):
-        return -1.0
+            return False
+    return True
+
+
+@njit(**INTERNAL)
+@chain.dated
+def error_of(h, y, K, trial, atol, rtol):  # type: ignore[no-untyped-def]
+    """The error of a step over the tolerance."""
+    n = len(y)
     five, three = 0.0, 0.0
     for i in range(n):
         scale = atol[i] + max(abs(y[i]), abs(trial[i])) * rtol
@@ -111,19 +125,10 @@ def attempt(ints, x, t, h, y, K, trial, atol, rtol):  # type: ignore[no-untyped-
 
 
 @njit(**INTERNAL)
-def dense(ints, x, t, h, y, K, F, trial):  # type: ignore[no-untyped-def]
-    """The polynomial of order 7 over the last step, whose end is in F[7]; three more evaluations."""
-    n = len(y)
-    good = True
-    for e in range(3):
-        s = STAGES + 1 + e
-        for i in range(n):
-            total = 0.0
-            for j in range(s):
-                total += A_EXTRA[e, j] * K[j, i]
-            trial[i] = y[i] + h * total
-        good = rates(ints, x, t + C_EXTRA[e] * h, trial, K, s) and good
-    for i in range(n):
+@chain.dated
+def dense(h, y, K, F):  # type: ignore[no-untyped-def]
+    """The polynomial of order 7 over the last step, whose end is in F[7], from all its 16 stages."""
+    for i in range(len(y)):
         change = F[7, i] - y[i]
         F[0, i] = change
         F[1, i] = h * K[0, i] - change
@@ -133,10 +138,10 @@ def dense(ints, x, t, h, y, K, F, trial):  # type: ignore[no-untyped-def]
             for j in range(STAGES + 4):
                 total += D[e, j] * K[j, i]
             F[3 + e, i] = h * total
-    return good
 
 
 @njit(**INTERNAL)
+@chain.dated
 def interpolate(u, y, F, out, row):  # type: ignore[no-untyped-def]
     """The state at the part u of the last step into a row of `out`."""
     for i in range(len(y)):
@@ -147,31 +152,7 @@ def interpolate(u, y, F, out, row):  # type: ignore[no-untyped-def]
 
 
 @njit(**INTERNAL)
-def first_step(ints, x, t, end, y, K, trial, atol, rtol):  # type: ignore[no-untyped-def]
-    """Hairer, Nørsett and Wanner's first guess of a step; K[0] holds the rates at the start."""
-    n = len(y)
-    d0, d1 = 0.0, 0.0
-    for i in range(n):
-        scale = atol[i] + abs(y[i]) * rtol
-        d0 += (y[i] / scale) ** 2
-        d1 += (K[0, i] / scale) ** 2
-    d0, d1 = np.sqrt(d0 / n), np.sqrt(d1 / n)
-    h = 1e-6 if d0 < 1e-5 or d1 < 1e-5 else 0.01 * d0 / d1
-    h = min(h, end - t)
-    for i in range(n):
-        trial[i] = y[i] + h * K[0, i]
-    if not rates(ints, x, t + h, trial, K, 1):
-        return h
-    d2 = 0.0
-    for i in range(n):
-        d2 += ((K[1, i] - K[0, i]) / (atol[i] + abs(y[i]) * rtol)) ** 2
-    d2 = np.sqrt(d2 / n) / h
-    largest = max(d1, d2)
-    more = max(1e-6, h * 1e-3) if largest <= 1e-15 else (0.01 / largest) ** 0.125
-    return min(100.0 * h, more, end - t)
-
-
-@njit(**INTERNAL)
+@chain.dated
 def longest(y, control, scale):  # type: ignore[no-untyped-def]
     """How long the next step may be: no further than the groups are from being singular."""
     f = len(scale)
@@ -183,17 +164,15 @@ def longest(y, control, scale):  # type: ignore[no-untyped-def]
 
 
 @njit(**OPTIONS)
+@chain.dated
 def advance(ints, x, y, K, F, trial, atol, scale, control, counts, times, out):  # type: ignore[no-untyped-def]
     """Step until asked times were passed (their states are in `out`), a look is due, or no step is short enough.
 
-    K[0] holds the rates at the present state, which is also the base of predictions. A step of zero means none yet.
+    K[0] holds the rates at the present state, which is also the base of predictions.
     """
     end, rtol, n = control[END], control[RTOL], len(y)
     for _ in range(PATIENCE):
         t = control[TIME]
-        if control[STEP] == 0.0:
-            control[STEP] = first_step(ints, x, t, end, y, K, trial, atol, rtol)
-            counts[EVALUATIONS] += 1
         least = 10.0 * abs(np.nextafter(t, np.inf) - t)
         h = max(min(control[STEP], longest(y, control, scale)), least)
         rejected = False
@@ -204,7 +183,9 @@ def advance(ints, x, y, K, F, trial, atol, scale, control, counts, times, out): 
             if ahead > end:
                 ahead = end
             h = ahead - t
-            error = attempt(ints, x, t, h, y, K, trial, atol, rtol)
+            error = -1.0
+            if stages(ints, x, t, h, y, K, trial, 1, STAGES):
+                error = error_of(h, y, K, trial, atol, rtol)
             counts[EVALUATIONS] += STAGES
             if 0.0 <= error < 1.0:
                 factor = MOST if error == 0.0 else min(MOST, SAFETY * error**EXPONENT)
@@ -223,9 +204,11 @@ def advance(ints, x, y, K, F, trial, atol, scale, control, counts, times, out): 
             why |= OUTPUT
             for i in range(n):
                 F[7, i] = trial[i]
-            if times[k] < ahead and not dense(ints, x, t, h, y, K, F, trial):
-                return FAILED
-            counts[EVALUATIONS] += 3
+            if times[k] < ahead:
+                if not stages(ints, x, t, h, y, K, trial, STAGES + 1, STAGES + 3):
+                    return FAILED
+                dense(h, y, K, F)
+                counts[EVALUATIONS] += 3
             while k < len(times) and times[k] <= ahead:
                 if times[k] == ahead:
                     for i in range(n):
@@ -246,6 +229,7 @@ def advance(ints, x, y, K, F, trial, atol, scale, control, counts, times, out): 
 
 # ---- a fixed step -------------------------------------------------------------------------------------------------
 @njit(**OPTIONS)
+@chain.dated
 def march(ints, x, y, K, trial, control, counts, times, out):  # type: ignore[no-untyped-def]
     """The classical Runge-Kutta method of order 4: equal steps of at most STEP from one asked time to the next.
 

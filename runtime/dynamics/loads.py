@@ -25,6 +25,7 @@ OPTIONS = {**CALLED, "no_cfunc_wrapper": True, "no_cpython_wrapper": True, "_nrt
 
 
 @njit(**OPTIONS)
+@chain.dated
 def component(ints, x, v, c, order):  # type: ignore[no-untyped-def]
     """Component c of the vector v; order 0, 1, 2: value, rate, c; 3 + j: column j of R."""
     e = v + 3 * c
@@ -36,6 +37,7 @@ def component(ints, x, v, c, order):  # type: ignore[no-untyped-def]
 
 
 @njit(**OPTIONS)
+@chain.dated
 def dot(ints, x, v, order, w, other):  # type: ignore[no-untyped-def]
     total = 0.0
     for c in range(ints[chain.DIMENSION]):
@@ -44,6 +46,7 @@ def dot(ints, x, v, order, w, other):  # type: ignore[no-untyped-def]
 
 
 @njit(**OPTIONS)
+@chain.dated
 def spin(ints, x, body, n0, n1, n2, order):  # type: ignore[no-untyped-def]
     """Angular velocity of a body about a direction (ignored in the plane); `body` is (number of axes, vectors).
 
@@ -64,44 +67,45 @@ def spin(ints, x, body, n0, n1, n2, order):  # type: ignore[no-untyped-def]
 
 
 @njit(**OPTIONS)
-def turn(ints, x, o):  # type: ignore[no-untyped-def]
-    """The angle of a joint with a torsion spring: of all values the one next to its prediction; and its rate."""
-    first, second, axis = ints[o + 1], ints[o + 2], ints[o + 3]
-    place = ints[o + 9]
-    if ints[chain.DIMENSION] == 2:
-        a, b = ints[first + 1], ints[second + 1]
-        ax, ay = component(ints, x, a, 0, 0), component(ints, x, a, 1, 0)
-        bx, by = component(ints, x, b, 0, 0), component(ints, x, b, 1, 0)
-        angle = np.arctan2(ax * by - ay * bx, ax * bx + ay * by)
-        n0, n1, n2 = 0.0, 0.0, 1.0
-    else:
-        n0, n1 = component(ints, x, axis, 0, 0), component(ints, x, axis, 1, 0)
-        n2 = component(ints, x, axis, 2, 0)
-        v, w = ints[o + 4], ints[o + 5]
-        a0, a1, a2 = component(ints, x, v, 0, 0), component(ints, x, v, 1, 0), component(ints, x, v, 2, 0)
-        b0, b1, b2 = component(ints, x, w, 0, 0), component(ints, x, w, 1, 0), component(ints, x, w, 2, 0)
-        across = n0 * (a1 * b2 - a2 * b1) + n1 * (a2 * b0 - a0 * b2) + n2 * (a0 * b1 - a1 * b0)
-        angle = np.arctan2(across, a0 * b0 + a1 * b1 + a2 * b2)
-    ahead = x[place] + (x[chain.TIME] - x[chain.BASE_TIME]) * x[place + 1]
-    angle += 2.0 * np.pi * np.round((ahead - angle) / (2.0 * np.pi))
-    rate = spin(ints, x, second, n0, n1, n2, 1) - spin(ints, x, first, n0, n1, n2, 1)
-    return angle, rate, n0, n1, n2
+@chain.dated
+def pair(ints, x, v, w, order):  # type: ignore[no-untyped-def]
+    """The rate of the product of two vectors."""
+    return dot(ints, x, v, order, w, 0) + dot(ints, x, v, 0, w, order)
 
 
 @njit(**OPTIONS)
+@chain.dated
+def angular(ints, x, o, order):  # type: ignore[no-untyped-def]
+    """The rate of a joint's angle; at o + 1 to o + 3 two perpendicular directions of the first body, one of the second.
+
+    Of the second body's direction they see the cosine and the sine of the angle.
+    """
+    u, w, v = ints[o + 1], ints[o + 2], ints[o + 3]
+    c, s = dot(ints, x, u, 0, v, 0), dot(ints, x, w, 0, v, 0)
+    return (c * pair(ints, x, w, v, order) - s * pair(ints, x, u, v, order)) / (c * c + s * s)
+
+
+@njit(**OPTIONS)
+@chain.dated
+def turn(ints, x, o):  # type: ignore[no-untyped-def]
+    """The angle of a joint with a torsion spring: of all values the one next to its prediction."""
+    u, w, v, place = ints[o + 1], ints[o + 2], ints[o + 3], ints[o + 9]
+    angle = np.arctan2(dot(ints, x, w, 0, v, 0), dot(ints, x, u, 0, v, 0))
+    ahead = x[place] + (x[chain.TIME] - x[chain.BASE_TIME]) * x[place + 1]
+    return angle + 2.0 * np.pi * np.round((ahead - angle) / (2.0 * np.pi))
+
+
+@njit(**OPTIONS)
+@chain.dated
 def candidate_rate(ints, x, i, order):  # type: ignore[no-untyped-def]
     """The rate of a joint coordinate, order as for components."""
     o = ints[chain.CANDIDATE_AT] + 4 * i
     if ints[o] == LINEAR:  # axis of the first body times the way from its line to the point
-        axis, way = ints[o + 1], ints[o + 2]
-        return dot(ints, x, axis, 0, way, order) + dot(ints, x, axis, order, way, 0)
-    n0, n1, n2, axis = 0.0, 0.0, 1.0, ints[o + 3]
-    if ints[chain.DIMENSION] == 3:
-        n0, n1 = component(ints, x, axis, 0, 0), component(ints, x, axis, 1, 0)
-        n2 = component(ints, x, axis, 2, 0)
-    return spin(ints, x, ints[o + 2], n0, n1, n2, order) - spin(ints, x, ints[o + 1], n0, n1, n2, order)
+        return pair(ints, x, ints[o + 1], ints[o + 2], order)
+    return angular(ints, x, o, order)
 
 
+@chain.dated
 def _add(ints_at, x_at):  # type: ignore[no-untyped-def]
     """Add Rᵀ Q of the forces, torques, springs, dampers and torsion springs."""
     ints, x = carray(ints_at, FAR), carray(x_at, FAR)
@@ -131,22 +135,22 @@ def _add(ints_at, x_at):  # type: ignore[no-untyped-def]
                     x[h + j] -= tension * dot(ints, x, way, 0, way, 3 + j) / length
         else:
             numbers = ints[o + 8]
-            angle, rate, n0, n1, n2 = turn(ints, x, o)
+            angle, rate = turn(ints, x, o), angular(ints, x, o, 1)
             torque = -(x[numbers] * (angle - x[numbers + 1]) + x[numbers + 2] * rate)
             for j in range(f):
-                both = spin(ints, x, ints[o + 2], n0, n1, n2, 3 + j) - spin(ints, x, ints[o + 1], n0, n1, n2, 3 + j)
-                x[h + j] += torque * both
+                x[h + j] += torque * angular(ints, x, o, 3 + j)
     return 0
 
 
+@chain.dated
 def _follow(ints_at, x_at):  # type: ignore[no-untyped-def]
     """Follow the turns of torsion springs to an accepted state, before the base of predictions is renewed."""
     ints, x = carray(ints_at, FAR), carray(x_at, FAR)
     for i in range(ints[chain.LOADS]):
         o = ints[chain.LOAD_AT] + LOAD_SIZE * i
         if ints[o] == TORSION:
-            angle, rate, _, _, _ = turn(ints, x, o)
-            x[ints[o + 9]], x[ints[o + 9] + 1] = angle, rate
+            angle = turn(ints, x, o)
+            x[ints[o + 9]], x[ints[o + 9] + 1] = angle, angular(ints, x, o, 1)
     return 0
 
 

@@ -83,7 +83,7 @@ class Machine:
         found = np.empty((1, 2 * self.f))
         if not integrator.rates(self.ints, self.floats, t, y, found, 0):
             found[:] = np.nan
-        return found[0]
+        return np.asarray(found[0])
 
     # ---- from Python to compiled code -----------------------------------------------------------------------------
     def enter(self, t: float, y: Array) -> Array:

@@ -198,9 +198,10 @@ class Partition:
             while k < len(times):
                 why = stepping.go()
                 self.t, (self.z, self.zdot) = stepping.time, stepping.y.copy().reshape(2, -1)
-                if why & FAILED:
-                    return self._stop(self.t)
                 stepping.machine.leave(self.applied)
+                if why & FAILED:
+                    self.equations.instant(self.t, self.z, self.zdot)  # the state that tells which group is at its end
+                    return self._stop(self.t)
                 if why & OUTPUT:
                     for i in range(k, stepping.next):
                         note(float(times[i]), *stepping.out[i].reshape(2, -1))

@@ -44,6 +44,27 @@ class Stepping:
         self.control[integrator.TIME] = t
         self.atol = self.control[integrator.RTOL] * np.tile(machine.scale, 2)
         self.K[0] = machine.enter(t, self.y)
+        if self.control[integrator.STEP] == 0.0:
+            self.control[integrator.STEP] = self._first_step(t)
+            machine.enter(t, self.y)
+
+    def _first_step(self, t: float) -> float:
+        """Return Hairer, Nørsett and Wanner's first guess of a step."""
+        y, rate, left = self.y, self.K[0], float(self.times[-1]) - t
+        scale = self.atol + np.abs(y) * self.control[integrator.RTOL]
+
+        def norm(v: Array) -> float:
+            return float(np.sqrt(np.mean((v / scale) ** 2)))
+
+        d0, d1 = norm(y), norm(rate)
+        h = min(1e-6 if d0 < 1e-5 or d1 < 1e-5 else 0.01 * d0 / d1, left)
+        change = norm(self.machine.rates(t + h, y + h * rate) - rate) / h
+        self.counts[integrator.EVALUATIONS] += 1
+        if not np.isfinite(change):  # no solution so far ahead: the step control finds one
+            return h
+        largest = max(d1, change)
+        more = max(1e-6, h * 1e-3) if largest <= 1e-15 else (0.01 / largest) ** 0.125
+        return float(min(100 * h, more, left))
 
     def looked(self, distance: float) -> None:
         """Note a look at the coordinates, with the groups at a distance from singularity."""

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..mechanism.functions import Expression
-from ..mechanism.model import Array, Function, Model, PointForce, Spring, Torque, TorsionSpring
+from ..mechanism.model import Array, Function, Joint, Model, PointForce, Spring, Torque, TorsionSpring
 from ..mechanism.tables import Table
 from ..motion.program import Carrier, Program, Terms, _sum
 from ..motion.tables import Angle, Combined, Entry, kind_of, layout_of, variants
@@ -212,12 +212,7 @@ def write_loads(tape: Tape, model: Model, functions: list[Function]) -> dict[str
                 numbers = tape.numbers([load.stiffness, load.length, load.damping])
                 entry = [loads.SPRING, tape.vector(way), 0, 0, 0, 0, 0, 0, numbers]
             case TorsionSpring():
-                joint = model.joints[load.joint]
-                first, second = carriers[joint.first], carriers[joint.second]
-                entry = [loads.TORSION, tape.body(first), tape.body(second)]
-                if model.dimension == 3:
-                    lines = (first.vector(joint.axis_a), first.vector(joint.normal_a), second.vector(joint.normal_b))
-                    entry += [tape.vector(v) for v in lines]
+                entry = [loads.TORSION, *_angle(tape, model.joints[load.joint])]
                 numbers = tape.numbers([load.stiffness, load.angle, load.damping])
                 turns[load.name] = tape.numbers([0.0, 0.0])
                 entry = [*entry, *[0] * (8 - len(entry)), numbers, turns[load.name]]
@@ -241,12 +236,22 @@ def write_candidates(tape: Tape, model: Model, candidates: Sequence[Coordinate])
     carriers, entries = tape.program.carriers, []
     for coordinate in candidates:
         joint = model.joints[coordinate.joint]
-        first, second = carriers[joint.first], carriers[joint.second]
         if coordinate.kind == "angle":
-            axis = tape.vector(first.vector(joint.axis_a)) if model.dimension == 3 else 0
-            entries += [loads.ANGULAR, tape.body(first), tape.body(second), axis]
+            entries += [loads.ANGULAR, *_angle(tape, joint)]
         else:
+            first, second = carriers[joint.first], carriers[joint.second]
             way = [_sum((1.0, q), (-1.0, p)) for p, q in zip(first.point(joint.a), second.point(joint.b), strict=True)]
             entries += [loads.LINEAR, tape.vector(first.vector(joint.axis_a)), tape.vector(way), 0]
     tape.ints[chain.CANDIDATES], tape.ints[chain.CANDIDATE_AT] = len(candidates), tape.places(entries)
     tape.ints[chain.LENGTHS] = tape.numbers([1.0] * (len(candidates) + tape.free))
+
+
+def _angle(tape: Tape, joint: Joint) -> list[int]:
+    """Write the directions from which a joint's angle follows: two of the first body, one of the second."""
+    first, second = tape.program.carriers[joint.first], tape.program.carriers[joint.second]
+    if tape.program.model.dimension == 2:
+        vectors = (first.axes[0], first.axes[1], second.axes[0])
+    else:
+        across = np.cross(joint.axis_a, joint.normal_a)
+        vectors = (first.vector(joint.normal_a), first.vector(across), second.vector(joint.normal_b))
+    return [tape.vector(v) for v in vectors]

@@ -33,6 +33,7 @@ INTERNAL = {**OPTIONS, "no_cpython_wrapper": True, "no_cfunc_wrapper": True, "_n
 
 
 @njit(**INTERNAL)
+@chain.dated
 def outer(code, x):  # type: ignore[no-untyped-def]
     """Value and two derivatives of a function of one argument."""
     if code == SIN:
@@ -72,6 +73,7 @@ def outer(code, x):  # type: ignore[no-untyped-def]
 
 
 @njit(**INTERNAL)
+@chain.dated
 def power(a, a1, a2, b, b1, b2):  # type: ignore[no-untyped-def]
     """a ** b; with a constant exponent a series that ends: no 0 * inf where the base is 0."""
     value = a**b
@@ -86,6 +88,7 @@ def power(a, a1, a2, b, b1, b2):  # type: ignore[no-untyped-def]
 
 
 @njit(**INTERNAL)
+@chain.dated
 def binary(code, a, a1, a2, b, b1, b2):  # type: ignore[no-untyped-def]
     """An operation of two arguments, each with two derivatives; a comparison gives 1 or 0."""
     if code == ADD:
@@ -120,6 +123,7 @@ def binary(code, a, a1, a2, b, b1, b2):  # type: ignore[no-untyped-def]
 
 
 @njit(**INTERNAL)
+@chain.dated
 def formula(ints, x, at, count, t):  # type: ignore[no-untyped-def]
     """Run a postfix program; its steps are (operation, place of a number or count of arguments)."""
     s = ints[chain.STACK]  # the next free entry
@@ -152,6 +156,7 @@ def formula(ints, x, at, count, t):  # type: ignore[no-untyped-def]
 
 
 @njit(**INTERNAL)
+@chain.dated
 def spline(x, at, n, period, t):  # type: ignore[no-untyped-def]
     """A cubic spline: n knots, then four rows of n - 1 coefficients."""
     if period > 0.0:
@@ -168,6 +173,7 @@ def spline(x, at, n, period, t):  # type: ignore[no-untyped-def]
     return ((a * s + b) * s + d) * s + e, (3.0 * a * s + 2.0 * b) * s + d, 6.0 * a * s + 2.0 * b
 
 
+@chain.dated
 def _functions(ints_at, x_at):  # type: ignore[no-untyped-def]
     """Value and two derivatives of all functions of time, into the places from VALUES on."""
     ints, x = carray(ints_at, FAR), carray(x_at, FAR)

@@ -121,8 +121,9 @@ q = { joint = "O", angle = 0, rate = 25 }
     "text",
     [
         "2*t + 1", "-t**2/3", "t**3 - 2**t", "(1 + t)**t", "sin(3*t)*cos(t) - tan(t/2)", "exp(-t)*log(1 + t)",
-        "sqrt(1 + t*t)",        "asin(t/3) + acos(t/4) + atan(t)", "atan2(t, 1 - t)", "sinh(t) - cosh(2*t)*tanh(t)", 
-        "abs(t - 0.4) + sign(t) + floor(3*t)", "min(t, 0.3, 1 - t) + max(t, 2*t - 0.5)", "if(t < 0.3, t**2, if(t >= 0.6, 1, sin(t)))", "pi*e - t/(1 + t)",
+        "sqrt(1 + t*t)", "asin(t/3) + acos(t/4) + atan(t)", "atan2(t, 1 - t)", "sinh(t) - cosh(2*t)*tanh(t)",
+        "abs(t - 0.4) + sign(t) + floor(3*t)", "min(t, 0.3, 1 - t) + max(t, 2*t - 0.5)", "pi*e - t/(1 + t)",
+        "if(t < 0.3, t**2, if(t >= 0.6, 1, sin(t)))",
     ],
 )  # fmt: skip
 def test_compiled_formulas_equal_the_jets(mechanisms, read, text):
@@ -215,3 +216,16 @@ def test_a_thousand_seconds_keep_energy_and_joints(mechanisms, read):
     assert outcome.stop is None
     assert outcome.results.diagnostics["energy_drift"] <= 1e-8  # at the default tolerance of 1e-9
     assert outcome.results.diagnostics["max_residual"] <= 1e-12
+
+
+def test_machine_code_on_disk_knows_all_its_sources():
+    from numba.core.dispatcher import Dispatcher
+
+    from assurgent.runtime.dynamics import chain, equationkernels, integrator, loads, timefunctions
+
+    for module in (chain, equationkernels, integrator, loads, timefunctions):
+        compiled = [
+            f for f in vars(module).values() if isinstance(f, Dispatcher) and "dynamics" in f.py_func.__module__
+        ]
+        assert compiled
+        assert all(f.py_func.__qualname__.endswith(chain.DIGEST) for f in compiled)

@@ -13,6 +13,8 @@ from assurgent.runtime.mechanism.reader import load
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 NAMES = ("excavator", "five-bar", "planetary-gear", "quick-return", "rack-and-pinion", "slider-crank")
+IN_SPACE = ("rssr", "spatial-slider-crank")
+ITERATED = ("scissor-lift", "universal-joint", "bennett")  # Newton; of the last two, with more equations than unknowns
 
 
 def heavy(path: Path) -> Model:
@@ -21,12 +23,13 @@ def heavy(path: Path) -> Model:
     bodies = {}
     for name, body in model.bodies.items():
         centre = np.mean(list(body.points.values()), axis=0)
-        mass = Mass(1.0, centre, np.array(0.1 * model.size**2))
+        about = np.array(0.1) if model.dimension == 2 else 0.1 * np.diag([1.0, 1.2, 1.5])
+        mass = Mass(1.0, centre, about * model.size**2)
         bodies[name] = body if name == FRAME else replace(body, mass=mass)
-    return replace(model, bodies=bodies, gravity=np.array([2.0, -9.81]))
+    return replace(model, bodies=bodies, gravity=np.array([2.0, -9.81, 1.0][: model.dimension]))
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [*NAMES, *IN_SPACE, *(pytest.param(n, marks=pytest.mark.long) for n in ITERATED)])
 def test_methods_agree(name):
     model = heavy(EXAMPLES / f"{name}.toml")
     free = replace(model, drivers={}, simulation=replace(model.simulation, start=0.0))
