@@ -10,7 +10,7 @@ from types import ModuleType
 
 import jinja2
 
-from .specialise import KernelText, specialised
+from .specialise import Kernel, common_factor, divided, specialised, with_larger_inverse
 
 
 @dataclass(frozen=True)
@@ -65,10 +65,11 @@ class VariantText:
     found: str
     out: str
     corrected: str
+    limit: str
     prediction: str
     step_square: str
     and_work: str
-    kernels: tuple[KernelText, ...]
+    kernels: tuple[Kernel, ...]
     aliases: tuple[tuple[str, str], ...]
     in_lanes: bool
     serial: str
@@ -138,6 +139,7 @@ def variant_text(number: int, scratch: int, module: ModuleType, constant: frozen
     own = [(n, f) for n, f in _IN_LANES if hasattr(module, f)]
     shared = {"factor_at", "solve_with"} if loops else set()  # not straight-line code
     zeros = {"hdot": constant, "hddot": constant}
+    kernels, unit = _in_lanes({n: specialised(module, f, f"{n}_{number}", zeros) for n, f in own if f not in shared})
     return VariantText(
         number=number,
         name=module.NAME,
@@ -167,16 +169,32 @@ def variant_text(number: int, scratch: int, module: ModuleType, constant: frozen
         hdd=known("qddot"),
         found=_tuple([f"found[{i}]" for i in n]),
         out=_tuple([f"out[p{i}, k]" for i in n]),
-        corrected=_tuple([f"xs[{i}] - dx[{i}]" for i in n]),
+        corrected=_tuple([f"xs[{i}] - {'' if unit == 1.0 else f'{1 / unit} * '}dx[{i}]" for i in n]),
+        limit=f"{'' if unit == 1.0 else f'{unit * unit} * '}limit * limit",
         prediction=_tuple([f"out[p{i}, j] + dt * (outdot[p{i}, j] + 0.5 * dt * outddot[p{i}, j])" for i in n]),
         step_square=" + ".join(f"dx[{i}] * dx[{i}]" for i in n),
         and_work=", work" if loops else "",
-        kernels=tuple(specialised(module, f, f"{n}_{number}", zeros) for n, f in own if f not in shared),
+        kernels=tuple(kernels.values()),
         aliases=tuple((f"{n}_{number}", f) for n, f in own if f in shared),
         in_lanes=not loops,
         serial="newton",
         sweeps=tuple(sweeps),
     )
+
+
+def _in_lanes(kernels: dict[str, Kernel]) -> tuple[dict[str, Kernel], float]:
+    """Return the kernels with a number that all right-hand sides share moved into the inverse, and this number.
+
+    Newton's step then comes out as many times too large.
+    """
+    rates = ("velocity", "acceleration")
+    if "factor" not in kernels:
+        return kernels, 1.0
+    unit = common_factor([kernels[n] for n in rates])
+    larger = with_larger_inverse(kernels["factor"], unit)
+    if unit == 1.0 or larger is None:
+        return kernels, 1.0
+    return {**kernels, "factor": larger, **{n: divided(kernels[n], unit) for n in rates}}, unit
 
 
 def program_text(variants: Sequence[tuple[ModuleType, frozenset[int]]]) -> str:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -21,14 +21,21 @@ Zeros = Mapping[str, frozenset[int]]
 
 
 @dataclass(frozen=True)
-class KernelText:
-    """A kernel as text: its lines after the decorator."""
+class Kernel:
+    """A straight-line kernel under a name of its own."""
 
     name: str
-    lines: tuple[str, ...]
+    arguments: tuple[str, ...]
+    doc: str
+    body: tuple[ast.stmt, ...]
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The text, after the decorator."""
+        return tuple(_text(self))
 
 
-def specialised(module: ModuleType, function: str, name: str, zeros: Zeros) -> KernelText:
+def specialised(module: ModuleType, function: str, name: str, zeros: Zeros) -> Kernel:
     """Return a kernel of an emitted module under a new name; `zeros`: which entries of its vectors are zero."""
     node = copy.deepcopy(_functions(Path(str(module.__file__)))[function])
     vanishing: set[str] = set()
@@ -45,7 +52,58 @@ def specialised(module: ModuleType, function: str, name: str, zeros: Zeros) -> K
             vanishing.add(target.id)
         else:
             body.append(statement)
-    return KernelText(name, tuple(_text(node, name, _needed(body))))
+    arguments = tuple(a.arg for a in node.args.args)
+    return Kernel(name, arguments, ast.get_docstring(node) or "", tuple(_needed(body)))
+
+
+# ---- a number that all right-hand sides share ---------------------------------------------------------------------
+def common_factor(rates: Sequence[Kernel]) -> float:
+    """Return the number that every result of some kernels is a multiple of by its text, one where there is none."""
+    found: set[float] = set()
+    for kernel in rates:
+        values = {s.targets[0].id: s.value for s in kernel.body if _assigns(s)}  # type: ignore[attr-defined]
+        (result,) = (s.value for s in kernel.body if isinstance(s, ast.Return))
+        entries = result.elts if isinstance(result, ast.Tuple) else []
+        found |= {_factor(values[e.id]) if isinstance(e, ast.Name) else 1.0 for e in entries if not _is_zero(e)}
+    return found.pop() if len(found) == 1 else 1.0
+
+
+def divided(kernel: Kernel, factor: float) -> Kernel:
+    """Return a kernel with all results divided by a number that they are multiples of."""
+    (result,) = (s.value for s in kernel.body if isinstance(s, ast.Return))
+    names = {e.id for e in ast.walk(result) if isinstance(e, ast.Name)}  # type: ignore[arg-type]
+    body = copy.deepcopy(kernel.body)
+    for statement in body:
+        if _assigns(statement) and statement.targets[0].id in names:  # type: ignore[attr-defined]
+            product = statement.value  # type: ignore[attr-defined]
+            sign = isinstance(product.left, ast.UnaryOp)
+            statement.value = ast.UnaryOp(ast.USub(), product.right) if sign else product.right  # type: ignore[attr-defined]
+    return replace(kernel, body=body)
+
+
+def with_larger_inverse(factors: Kernel, factor: float) -> Kernel | None:
+    """Return the kernel of an inverse that is so many times as large; None where it is not made by one division."""
+    body = copy.deepcopy(factors.body)
+    divisions = [n for s in body for n in ast.walk(s) if isinstance(n, ast.BinOp) and isinstance(n.op, ast.Div)]
+    (result,) = (s.value for s in body if isinstance(s, ast.Return))
+    inverses = all(isinstance(e, ast.Name) and e.id.startswith("inv") for e in getattr(result, "elts", []))
+    if len(divisions) != 1 or not inverses or not isinstance(divisions[0].left, ast.Constant):
+        return None
+    divisions[0].left = ast.Constant(float(divisions[0].left.value) * factor)  # type: ignore[arg-type]
+    return replace(factors, body=body)
+
+
+def _assigns(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name)
+
+
+def _factor(value: ast.expr) -> float:
+    """Return the size of a number that a product begins with, one for anything else."""
+    if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Mult):
+        first = value.left.operand if isinstance(value.left, ast.UnaryOp) else value.left
+        if isinstance(first, ast.Constant) and isinstance(first.value, float):
+            return abs(first.value)
+    return 1.0
 
 
 @cache
@@ -117,12 +175,12 @@ def _needed(body: list[ast.stmt]) -> list[ast.stmt]:
     return kept[::-1]
 
 
-def _text(node: ast.FunctionDef, name: str, body: list[ast.stmt]) -> list[str]:
-    lines = [f"def {name}({', '.join(a.arg for a in node.args.args)}):"]
-    for statement in body:
+def _text(kernel: Kernel) -> list[str]:
+    lines = [f"def {kernel.name}({', '.join(kernel.arguments)}):"]
+    for statement in kernel.body:
         line = f"    {ast.unparse(statement)}"
         if isinstance(statement, ast.Expr):
-            line = f'    """{ast.get_docstring(node)}"""'
+            line = f'    """{kernel.doc}"""'
         elif isinstance(statement, ast.Assign) and len(line) > WIDTH:
             head = f"    {ast.unparse(statement.targets[0])} = ("
             line = broken(head, ast.unparse(statement.value), "    ")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 from ..library import load
 from ..motion.plan import Array
 from ..motion.tables import Entry, Layout
-from .jets import Jet, constant
+from .jets import Jet, constant, meet, point
 
 ZERO, ONE, DRIVER = 0, 1, 2
 PLANAR_SPEED, PLANAR_STEP = 34.96, 0.005
@@ -20,15 +21,19 @@ CRANK, ROD = 2.0, 6.0
 
 @dataclass(eq=False)
 class Chain:
-    """A mechanism ready to run: its layout, its constants by row, and how the driver moves."""
+    """A mechanism ready to run: its layout, its constants by row, and how it is driven.
+
+    The phase of its motion is start + speed·t; it is the value of the row DRIVER unless `given` tells other rows.
+    """
 
     layout: Layout
     constants: dict[int, float]
     start: float
     speed: float
-    rows: NDArray[np.int64]  # whose motion `exact` gives
+    rows: NDArray[np.int64]  # whose motion is known by another route
     n_equations: int
     first: dict[int, float]  # values at the start that no closed form of a group gives
+    given: Callable[[Array], Mapping[int, Array]] | None = None  # time -> row: value and two rates
 
     def state(self, n: int, step: float = PLANAR_STEP) -> tuple[Array, Array]:
         """Return times and an unsolved state (order, row, lane), its lanes on the cache's lines."""
@@ -36,11 +41,18 @@ class Chain:
         state = aligned((3, self.layout.n_rows, n))
         for row, value in {ZERO: 0.0, ONE: 1.0, **self.constants}.items():
             state[0, row] = value
-        state[0, DRIVER] = self.start + self.speed * time
-        state[1, DRIVER] = self.speed
+        if self.given is None:
+            state[0, DRIVER], state[1, DRIVER] = self.phase(time)
+        else:
+            for row, motion in self.given(time).items():
+                state[:, row] = motion
         for row, value in self.first.items():
             state[0, row, 0] = value
         return time, state
+
+    def phase(self, time: Array) -> tuple[Array, Array]:
+        """Return the angle after which the motion repeats, and its rate."""
+        return self.start + self.speed * time, np.full_like(time, self.speed)
 
 
 def aligned(shape: tuple[int, ...]) -> Array:
@@ -49,6 +61,11 @@ def aligned(shape: tuple[int, ...]) -> Array:
     room = np.zeros(count + 8)
     skip = (-room.ctypes.data % 64) // 8
     return room[skip : skip + count].reshape(shape)
+
+
+def turning(start: float, speed: float, time: Array) -> Jet:
+    """Return an angle that grows evenly."""
+    return Jet(start + speed * time, np.full_like(time, speed), np.zeros_like(time))
 
 
 def planar(k: int) -> Chain:
@@ -67,19 +84,16 @@ def planar(k: int) -> Chain:
 
 def planar_exact(k: int, time: Array) -> Array:
     """Return position, velocity and acceleration of B, C_1 to C_k (order, row, time) from circles that meet."""
-    theta = Jet(np.pi / 2 + PLANAR_SPEED * time, np.full_like(time, PLANAR_SPEED), np.zeros_like(time))
-    x, y = theta.cos().times(CRANK), theta.sin().times(CRANK)
-    found = [x, y]
+    theta = turning(np.pi / 2, PLANAR_SPEED, time)
+    at = theta.cos().times(CRANK), theta.sin().times(CRANK)
+    found = [*at]
     for i in range(k):
-        dx, dy = constant(ROD * (i + 1), x) - x, constant(0.0, x) - y
-        square = dx * dx + dy * dy
-        half = ((constant(ROD * ROD, x) - square.times(0.25)) * square.inverse()).sqrt()
-        x, y = x + dx.times(0.5) - half * dy, y + dy.times(0.5) + half * dx
-        found += [x, y]
+        at = meet(at, point(ROD * (i + 1), 0.0, theta), ROD, ROD, 1.0)
+        found += at
     return np.stack([f.array() for f in found], axis=1)
 
 
-def _guides(k: int) -> Array:
+def guides(k: int) -> Array:
     """Return the directions of the guides: spread over a cone about the y axis, away from the crank's own axis."""
     turn = 2 * np.pi * np.arange(k) / max(k, 1) + 0.3
     lines = np.stack([0.45 * np.cos(turn), np.ones(k), 0.45 * np.sin(turn)], axis=1)
@@ -87,38 +101,48 @@ def _guides(k: int) -> Array:
 
 
 def spatial(k: int, speed: float, paper: bool) -> Chain:
-    """Return the spatial slider-crank with k rods; `paper`: each rod and slider by the paper's eight unknowns."""
+    """Return the spatial slider-crank with k rods.
+
+    With `paper` its unknowns are those of the paper, nEq = 8k + 6: B and V2 of the crank, and eight of each rod with
+    its slider. The crank's six come from explicit equations, which no pose makes singular, in place of Eq. 50a, of
+    whose nine rows any fixed choice of six is singular somewhere in a turn. Otherwise one unknown a rod, nEq = k + 3.
+    """
     crank, rod = load("R3D").module, load("2E1P" if paper else "2S1P").module
-    guides = _guides(k)
+    lines = guides(k)
     constants: dict[int, float] = {}
     first: dict[int, float] = {}
     first_guide = 3
     for i in range(k):
-        constants.update({first_guide + 3 * i + j: float(guides[i, j]) for j in range(3)})
-    phi = first_guide + 3 * k
-    h = (ZERO, ZERO, ZERO, ZERO, ZERO, ONE, ONE, ZERO, ZERO, DRIVER)
-    items = [Entry(crank, h, (phi, phi + 1, phi + 2), (CRANK,), ())]
-    b, at = (phi, phi + 1, phi + 2), phi + 3
+        constants.update({first_guide + 3 * i + j: float(lines[i, j]) for j in range(3)})
+    at = first_guide + 3 * k
+    b, V1 = (at, at + 1, at + 2), (ZERO, ZERO, ONE)
+    origin = (ZERO, ZERO, ZERO)
+    items = [Entry(crank, (*origin, *V1, ONE, ZERO, ZERO, DRIVER), b, (CRANK,), ())]
+    at += 3
+    if paper:
+        items.append(Entry(crank, (*origin, *V1, ZERO, ONE, ZERO, DRIVER), (at, at + 1, at + 2), (1.0,), ()))
+        first.update({at: 0.0, at + 1: 1.0, at + 2: 0.0})
+        at += 3
     rows = list(b)
     for i in range(k):
         guide = tuple(first_guide + 3 * i + j for j in range(3))
         if not paper:
-            items.append(Entry(rod, (*b, ZERO, ZERO, ZERO, *guide), (at,), (ROD,), (1.0,)))
+            items.append(Entry(rod, (*b, *origin, *guide), (at,), (ROD,), (1.0,)))
             rows.append(at)
             at += 1
             continue
         found = tuple(range(at, at + 8))
         across = (ONE, ZERO, ZERO, ZERO, ONE, ZERO)  # V7 and V8 stand in no equation
         items.append(Entry(rod, (*b, ZERO, *guide, *across), found, (0.0, 0.0, 0.0, ROD), ()))
-        first.update(zip(found, _first(guides[i]), strict=True))
+        first.update(zip(found, rod_start(lines[i]), strict=True))
         rows += found[:3]
         at += 8
     layout = Layout(tuple(items), frozenset({ZERO, ONE, *constants}), (DRIVER,), at)
     first.update(zip(b, (CRANK, 0.0, 0.0), strict=True))
-    return Chain(layout, constants, 0.0, speed, np.array(rows), (8 if paper else 1) * k + 3, first)
+    return Chain(layout, constants, 0.0, speed, np.array(rows), 8 * k + 6 if paper else k + 3, first)
 
 
-def _first(guide: Array) -> list[float]:
+def rod_start(guide: Array) -> list[float]:
     """Return C, V4 (x, y) and V5 of one rod at the start, where B is on the x axis; V4 is level."""
     B = np.array([CRANK, 0.0, 0.0])
     s = guide @ B + np.sqrt((guide @ B) ** 2 - B @ B + ROD**2)
@@ -129,39 +153,11 @@ def _first(guide: Array) -> list[float]:
 
 def spatial_exact(k: int, speed: float, time: Array, paper: bool) -> Array:
     """Return B and the sliders (their displacements, or their points) over time from one quadratic each."""
-    theta = Jet(speed * time, np.full_like(time, speed), np.zeros_like(time))
+    theta = turning(0.0, speed, time)
     x, y = theta.cos().times(CRANK), theta.sin().times(CRANK)
     found = [x, y, constant(0.0, x)]
-    for u in _guides(k):
+    for u in guides(k):
         along = x.times(float(u[0])) + y.times(float(u[1]))
         s = along + (along * along + constant(ROD**2 - CRANK**2, x)).sqrt()
         found += [s.times(float(c)) for c in u] if paper else [s]
     return np.stack([f.array() for f in found], axis=1)
-
-
-def triad() -> Chain:
-    """Return a triad whose leg A hangs on a crank; B and C are fixed. The legs stand across the platform's radii."""
-    crank, group = load("R").module, load("triad-6R").module
-    angles = np.radians([210.0, 330.0, 90.0])
-    D, E, F = (np.array([np.cos(a), np.sin(a)]) for a in angles)
-    A, B, C = (np.array([np.cos(a) - 2 * np.sin(a), np.sin(a) + 2 * np.cos(a)]) for a in angles)
-    centre, arm = A - np.array([0.25, 0.0]), 0.25
-    constants = {3: B[0], 4: B[1], 5: C[0], 6: C[1], 13: centre[0], 14: centre[1]}
-    along = (F - D) @ (E - D) / ((E - D) @ (E - D))
-    up = (F - D) @ np.array([-(E - D)[1], (E - D)[0]]) / ((E - D) @ (E - D))
-    par = (np.hypot(*(D - A)), np.hypot(*(E - B)), np.hypot(*(F - C)), np.hypot(*(E - D)), along, up)
-    items = (
-        Entry(crank, (13, 14, ONE, ZERO, DRIVER), (7, 8), (arm,), ()),
-        Entry(group, (7, 8, 3, 4, 5, 6), (9, 10, 11, 12), tuple(float(p) for p in par), ()),
-    )
-    layout = Layout(items, frozenset({ZERO, ONE, *constants}), (DRIVER,), 15)
-    first = {7: A[0], 8: A[1], 9: D[0], 10: D[1], 11: E[0], 12: E[1]}
-    return Chain(layout, constants, 0.0, PLANAR_SPEED, np.arange(7, 13), 6, first)
-
-
-def triad_residual(state: Array) -> float:
-    """Return how far the lengths of the triad's rods are from those at the start, relative."""
-    q = state[0]
-    pairs = ((7, 9), (3, 11), (9, 11))
-    lengths = [np.hypot(q[b] - q[a], q[b + 1] - q[a + 1]) for a, b in pairs]
-    return max(float(np.abs(x / x[0] - 1.0).max()) for x in lengths)

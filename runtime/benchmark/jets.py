@@ -53,6 +53,36 @@ class Jet:
         return np.stack([self.x, self.v, self.a])
 
 
+Vector = tuple[Jet, Jet]
+
+
 def constant(c: float, like: Jet) -> Jet:
     """Return a constant beside a function."""
     return Jet(np.full_like(like.x, c), np.zeros_like(like.x), np.zeros_like(like.x))
+
+
+def meet(P: Vector, Q: Vector, r_P: float, r_Q: float, side: float) -> Vector:
+    """Return where two circles meet: centres P and Q; side +1: to the left of the way from P to Q."""
+    dx, dy = Q[0] - P[0], Q[1] - P[1]
+    square = dx * dx + dy * dy
+    over = square.inverse()
+    along = (square + constant(r_P**2 - r_Q**2, square)).times(0.5) * over
+    across = (over.times(r_P**2) - along * along).sqrt().times(side)
+    return P[0] + along * dx - across * dy, P[1] + along * dy + across * dx
+
+
+def cross(a: Vector, b: Vector) -> Jet:
+    """Return the planar cross product."""
+    return a[0] * b[1] - a[1] * b[0]
+
+
+def lines_meet(P: Vector, u: Vector, p: float, Q: Vector, v: Vector, q: float) -> Vector:
+    """Return X with cross(u, X - P) = p and cross(v, X - Q) = q: where two lines at these distances meet."""
+    a, b = cross(u, P) + constant(p, u[0]), cross(v, Q) + constant(q, u[0])
+    over = cross(u, v).inverse()
+    return (v[0] * a - u[0] * b) * over, (v[1] * a - u[1] * b) * over
+
+
+def point(x: float, y: float, like: Jet) -> Vector:
+    """Return a fixed point beside a function."""
+    return constant(x, like), constant(y, like)

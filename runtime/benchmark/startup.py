@@ -1,4 +1,7 @@
-"""What users wait for: imports, start of the program with and without caches, first result, a new type."""
+"""What users wait for: imports, start of the program with and without caches, first result, new types.
+
+Every measurement is of a new process; cold ones have cache folders of their own, so that the user's are left alone.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +10,20 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+from rich.console import Console
 from rich.table import Table
 
+from .claims import Claim
+from .report import machine, show, table
+
 ROUNDS = 3
+USUAL_TYPES = ("RRR", "RRP", "triad-6R", "2S1P", "SSR")
+NUMBA = "import numba"
 
 FOUR_BAR = """format = 1
 name = "four-bar"
@@ -42,42 +54,176 @@ stop = 1
 step = 0.01
 """
 
+# A crank and a triad with a slider in place of a leg: a type that the library does not have.
+TRIAD = """format = 1
+name = "triad with a slider"
+space = "planar"
+[points]
+O = [-1.3, 0.6]
+A = [-1.15, 0.6]
+B = [2.6, 1.2]
+D = [-0.87, -0.5]
+E = [0.87, -0.5]
+F = [0.0, 1.0]
+G = [-2.0, 1.0]
+[bodies.frame]
+points = ["O", "B", "G"]
+[bodies.crank]
+points = ["O", "A"]
+[bodies.first]
+points = ["A", "D"]
+[bodies.second]
+points = ["B", "E"]
+[bodies.plate]
+points = ["D", "E", "F"]
+[bodies.slider]
+points = ["F"]
+[joints]
+O = { type = "R", bodies = ["frame", "crank"], at = "O" }
+A = { type = "R", bodies = ["crank", "first"], at = "A" }
+D = { type = "R", bodies = ["first", "plate"], at = "D" }
+B = { type = "R", bodies = ["frame", "second"], at = "B" }
+E = { type = "R", bodies = ["second", "plate"], at = "E" }
+F = { type = "R", bodies = ["plate", "slider"], at = "F" }
+G = { type = "P", bodies = ["frame", "slider"], at = "F", through = "G", axis = [1, 0.2] }
+[drivers]
+theta = { joint = "O", angle = "t" }
+[simulation]
+start = 0
+stop = 1
+step = 0.01
+"""
 
-def _seconds(command: list[str], environment: dict[str, str], rounds: int) -> float:
+
+@dataclass(frozen=True, order=True)
+class Wait:
+    """Seconds of wall time and of processor time of a process: far apart where the machine is busy otherwise."""
+
+    wall: float
+    processor: float
+
+
+def _seconds(command: Sequence[str], environment: Mapping[str, str], rounds: int) -> Wait:
     found = []
     for _ in range(rounds):
-        begin = time.perf_counter()
+        begin, used = time.perf_counter(), os.times()
         subprocess.run(command, env=environment, check=True, capture_output=True)
-        found.append(time.perf_counter() - begin)
+        after = os.times()
+        children = after.children_user + after.children_system - used.children_user - used.children_system
+        found.append(Wait(time.perf_counter() - begin, children))
     return min(found)
 
 
-def measure(rounds: int = ROUNDS) -> dict[str, float]:
-    """Return seconds of wall time by what is waited for, the least of some rounds; new processes each."""
+def fresh(folder: Path) -> dict[str, str]:
+    """Return the environment with empty folders for machine code, types and the signing key."""
+    own = {"NUMBA_CACHE_DIR": "numba", "ASSURGENT_CACHE": "cache", "ASSURGENT_DATA": "data"}
+    return {**os.environ, **{name: str(folder / part) for name, part in own.items()}}
+
+
+def measure(rounds: int = ROUNDS) -> dict[str, Wait]:
+    """Return the times by what is waited for, the least of some rounds."""
     python = sys.executable
+
+    def imports(text: str) -> list[str]:
+        return [python, "-c", text]
+
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        file = folder / "four-bar.toml"
-        file.write_text(FOUR_BAR, "utf-8")
-        warm = {**os.environ}
-        cold = {**warm, "NUMBA_CACHE_DIR": str(folder / "numba")}
-        run = [python, "-m", "assurgent", "run", str(file)]
-        _seconds(run, warm, 1)  # so that the caches are warm
+        four_bar, triad = folder / "four-bar.toml", folder / "triad.toml"
+        four_bar.write_text(FOUR_BAR, "utf-8")
+        triad.write_text(TRIAD, "utf-8")
+
+        def run(file: Path) -> list[str]:
+            return [python, "-m", "assurgent", "run", str(file)]
+
+        warm = dict(os.environ)
+        cold = fresh(folder / "cold")
+        # the shipped types' machine code is there, the new type is not
+        new = {**warm, "ASSURGENT_CACHE": str(folder / "new"), "ASSURGENT_DATA": str(folder / "key")}
+        _seconds(run(four_bar), warm, 1)  # so that the caches are warm
         return {
-            "python": _seconds([python, "-c", "pass"], warm, rounds),
-            "import numba": _seconds([python, "-c", "import numba"], warm, rounds),
-            "import assurgent": _seconds([python, "-c", "import assurgent"], warm, rounds),
-            "run, warm": _seconds(run, warm, rounds),
-            "run, no machine code cached": _seconds(run, cold, 1),
-            "run, that cache filled": _seconds(run, cold, rounds),
+            "python": _seconds(imports("pass"), warm, rounds),
+            NUMBA: _seconds(imports(NUMBA), warm, rounds),
+            "import assurgent": _seconds(imports("import assurgent"), warm, rounds),
+            "assurgent --help": _seconds([python, "-m", "assurgent", "--help"], warm, rounds),
+            "run four-bar, warm": _seconds(run(four_bar), warm, rounds),
+            "run four-bar, caches empty": _seconds(run(four_bar), cold, 1),
+            "run four-bar, caches filled": _seconds(run(four_bar), cold, rounds),
+            "run with a new triad type": _seconds(run(triad), new, 1),
+            "run with that type, second time": _seconds(run(triad), new, rounds),
         }
 
 
-def table(found: dict[str, float]) -> Table:
+def claims(found: Mapping[str, Wait]) -> list[Claim]:
+    """Return what users may expect."""
+    warm = found["run four-bar, warm"].wall - found[NUMBA].wall
+    second = found["run with that type, second time"].wall - found[NUMBA].wall
+    first = found["run with a new triad type"].wall
+    return [
+        Claim("s: warm `assurgent run` over `import numba`", warm, 1.5, False),
+        Claim("s: mechanism with a new triad type, first time", first, 10, False),
+        Claim("s: the same over `import numba`, second time", second, 1.5, False),
+    ]
+
+
+def type_stages(name: str) -> dict[str, float]:
+    """Return seconds of each stage of making a shipped type anew, in a store of its own."""
+    from ...codegen.generate import find_specification, generate_type
+    from ...codegen.reader import parse_spec
+    from ..store import Store
+
+    text = find_specification(name).text
+    lines = [line for line in text.splitlines() if not line.startswith("aliases")]
+    own = [f'name = "startup-{i}"' if line.startswith("name = ") else line for i, line in enumerate(lines)]
+    found: dict[str, float] = {}
+
+    def stage(title: str, seconds: float, outcome: str) -> None:
+        found[title] = found.get(title, 0.0) + seconds
+
+    with tempfile.TemporaryDirectory() as folder:
+        generate_type(parse_spec("\n".join(own) + "\n", f"{name}.toml"), store=Store(Path(folder)), progress=stage)
+    return found
+
+
+def startup_table(found: Mapping[str, Wait]) -> Table:
     """Return the measurements with what they cost over importing Numba, which every run needs."""
-    result = Table(title="start-up: wall time in seconds, least of some new processes")
-    for head in ("what", "seconds", "over import numba"):
-        result.add_column(head, justify="left" if head == "what" else "right")
-    for name, seconds in found.items():
-        result.add_row(name, f"{seconds:.2f}", f"{seconds - found['import numba']:+.2f}")
+    result = table(
+        "start-up of new processes: seconds, and wall time beside `import numba`",
+        ("what", "wall", "processor", "over numba", "/ numba"),
+    )
+    for name, wait in found.items():
+        over, ratio = wait.wall - found[NUMBA].wall, wait.wall / found[NUMBA].wall
+        result.add_row(name, f"{wait.wall:.2f}", f"{wait.processor:.2f}", f"{over:+.2f}", f"{ratio:.1f}")
     return result
+
+
+def types_table(found: Mapping[str, Mapping[str, float]]) -> Table:
+    """Return the stages of making types: symbolic work, machine code, verification."""
+    result = table(
+        "making a type: seconds, without imports",
+        ("type", "derive", "closed form", "kernels", "emit", "compile", "verify", "all"),
+    )
+    for name, stages in found.items():
+        parts = [
+            stages.get("derive", 0.0) + stages.get("rank", 0.0),
+            *(stages.get(key, 0.0) for key in ("positions", "kernels", "emit", "compile", "verify")),
+        ]
+        result.add_row(name, *(f"{x:.2f}" for x in (*parts, sum(parts))))
+    return result
+
+
+def report(out: Console, every: bool) -> dict[str, Any]:
+    """Measure and print; return what the --json file has."""
+    from ..library import manifest
+
+    out.print(machine(), highlight=False)
+    found = measure()
+    show(out, startup_table(found))
+    for claim in claims(found):
+        out.print(str(claim), highlight=False)
+    names = [e.name for e in manifest()] if every else USUAL_TYPES
+    type_stages(USUAL_TYPES[0])  # what a process compiles but once
+    types = {name: type_stages(name) for name in names}
+    out.print()
+    show(out, types_table(types))
+    return {"machine": machine(), "seconds": {name: vars(w) for name, w in found.items()}, "types": types}

@@ -2,9 +2,9 @@
 
 Imported only where a simulation runs, because it loads Numba. The Runge-Kutta pair of order 8(5,3) has the coefficients
 that SciPy publishes with its DOP853, whose step control is followed to the letter. A library's integrator was tried
-first: CyRK 0.20 compiles anew for every right-hand side in every process (8 s, nothing of it kept on disk), and neither
-it nor an LSODA stops after a step to ask whether the coordinates still serve. This one is compiled once for all
-mechanisms: right-hand side and groups are called by their addresses.
+first: CyRK 0.20 compiles anew for every right-hand side in every process (8 s, nothing of it kept on disk), and does
+not stop after a step to ask whether the coordinates still serve. This one is compiled once for all mechanisms:
+right-hand side and groups are called by their addresses.
 """
 
 from __future__ import annotations

@@ -86,8 +86,10 @@ def posture_of(poses: Poses, twist: Array, time: float) -> Posture:
 def motions(model: Model, postures: Sequence[Posture], accelerations: Sequence[Array]) -> dict[str, BodyMotion]:
     """Return the motion of every movable body over a sequence of postures with their accelerations (n x w each)."""
     d, found = model.dimension, {}
-    origins = np.array([p.origin for p in postures])
-    rates = np.array([[p.twist, a] for p, a in zip(postures, accelerations, strict=True)])  # time, order, body, w
+    n, w = len(model.bodies), width(model)
+    origins = np.array([p.origin for p in postures]).reshape(-1, n, d)
+    rates = np.array([[p.twist, a] for p, a in zip(postures, accelerations, strict=True)])
+    rates = rates.reshape(-1, 2, n, w)  # time, order, body, component: also where there is no instant
     for k, name in enumerate(model.bodies):
         if name == FRAME:
             continue
@@ -96,6 +98,6 @@ def motions(model: Model, postures: Sequence[Posture], accelerations: Sequence[A
             angle = np.stack([np.array([p.angle[k] for p in postures]), rates[:, 0, k, 2], rates[:, 1, k, 2]])
             found[name] = BodyMotion(origin, angle=angle)
         else:
-            rotation = np.array([p.rotation[k] for p in postures])
+            rotation = np.array([p.rotation[k] for p in postures]).reshape(-1, d, d)
             found[name] = BodyMotion(origin, rotation=rotation, omega=rates[:, 0, k, 3:].T, alpha=rates[:, 1, k, 3:].T)
     return found

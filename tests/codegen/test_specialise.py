@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from assurgent.codegen.specialise import specialised
+from assurgent.codegen.specialise import common_factor, divided, specialised, with_larger_inverse
 from assurgent.runtime.library import load
 
 RATES = ("velocity_rhs", "acceleration_rhs", "acceleration_3ot_at")
@@ -66,3 +66,26 @@ def test_a_value_that_is_not_finite_elsewhere_still_shows() -> None:
 def test_lines_stay_readable() -> None:
     _, text = function("RSSR", "acceleration_3ot_at", {"hdot": frozenset({0})})
     assert max(len(line) for line in text.lines) <= 110
+
+
+def test_a_number_that_all_right_hand_sides_share_goes_into_the_inverse() -> None:
+    m, zeros = load("RRR").module, {"hdot": frozenset({2, 3}), "hddot": frozenset({2, 3})}
+    rates = [specialised(m, kernel, "made", zeros) for kernel in RATES[:2]]
+    assert common_factor(rates) == 2.0  # of |C - A|² and |C - B|²
+    factors = with_larger_inverse(specialised(m, "factor_at", "made", {}), 2.0)
+    assert factors is not None
+    scope: dict[str, object] = {"math": math}
+    state = ((4.0, 1.0), (0.0, 0.0, 3.0, -1.0), (2.0, 2.0))
+    exec("\n".join(factors.lines), scope)  # the text that is under test
+    larger = scope["made"](*state, 0.0)
+    assert np.array_equal(larger, 2.0 * np.array(m.factor_at.py_func(*state, 0.0)))
+    for kernel, name in zip(rates, RATES[:2], strict=True):
+        exec("\n".join(divided(kernel, 2.0).lines), scope)
+        given = arguments("RRR", name, frozenset({2, 3}))
+        expected = 0.5 * np.array(getattr(m, name).py_func(*given))
+        assert np.array_equal(np.abs(scope["made"](*given)), np.abs(expected))
+
+
+def test_an_inverse_by_several_divisions_is_left_alone() -> None:
+    m = load("triad-6R").module
+    assert with_larger_inverse(specialised(m, "factor_at", "made", {}), 2.0) is None

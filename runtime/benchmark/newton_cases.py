@@ -1,0 +1,205 @@
+"""Groups without a closed form: a planar triad, a spatial group of eight unknowns, chains of triads, a platform."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from types import ModuleType
+
+import numpy as np
+
+from ..library import key_of, load
+from ..motion.plan import Array
+from ..motion.tables import Entry, Layout
+from ..store import Store, module_name
+from .chains import DRIVER, ONE, PLANAR_SPEED, ZERO, Chain, turning
+from .jets import Jet, constant
+from .methods import Check
+
+COUPLER = """format = 1
+name = "bench-coupler-8"
+title = "coupler P-Q on rods to an input B, two fixed points and two sliders: eight unknowns without a closed form"
+space = "spatial"
+
+[dependent]
+P = "point"
+Q = "point"
+s1 = "length"
+s2 = "length"
+
+[independent]
+B = "point"
+A1 = "point"
+A2 = "point"
+D1 = "point"
+u1 = "unit vector"
+D2 = "point"
+u2 = "unit vector"
+
+[parameters]
+L_PQ = "length"
+L_PB = "length"
+L_PA2 = "length"
+L_QA1 = "length"
+L_PS1 = "length"
+L_QS1 = "length"
+L_PS2 = "length"
+L_QS2 = "length"
+
+[let]
+S1 = "D1 + s1*u1"
+S2 = "D2 + s2*u2"
+
+[constraints]
+PQ = "|P - Q|^2 = L_PQ^2"
+PB = "|P - B|^2 = L_PB^2"
+PA2 = "|P - A2|^2 = L_PA2^2"
+QA1 = "|Q - A1|^2 = L_QA1^2"
+PS1 = "|P - S1|^2 = L_PS1^2"
+QS1 = "|Q - S1|^2 = L_QS1^2"
+PS2 = "|P - S2|^2 = L_PS2^2"
+QS2 = "|Q - S2|^2 = L_QS2^2"
+"""
+
+
+Track = tuple[Jet, ...]  # a point over time
+
+
+def length_error(rods: Iterable[tuple[Track, Track, float | Jet]]) -> float:
+    """Return how far rods are from their lengths, and the rates of the squares from theirs, relative."""
+    worst = 0.0
+    for a, b, length in rods:
+        d = [y - x for x, y in zip(a, b, strict=True)]
+        wanted = length if isinstance(length, Jet) else constant(length, d[0])
+        parts = [x * x for x in d]
+        lack = sum(parts[1:], parts[0]) - wanted * wanted
+        size = float(wanted.x.max())
+        v, w = (
+            max(float(np.abs(x).max()) for x in part) for part in ([x.v for x in (*a, *b)], [x.a for x in (*a, *b)])
+        )
+        for x, scale in ((lack.x, size), (lack.v, v), (lack.a, w + v * v / size)):
+            worst = max(worst, float(np.abs(x).max()) / (size * scale))
+    return worst
+
+
+def track(state: Array, first: int, dimension: int = 2) -> Track:
+    """Return the motion of the point in the rows from `first` on."""
+    return tuple(Jet(*state[:, first + i]) for i in range(dimension))
+
+
+# ---- planar triads ------------------------------------------------------------------------------------------------
+ARM = 0.15
+_ANGLES = np.radians([210.0, 330.0, 90.0])
+_BODY = np.stack([np.cos(_ANGLES), np.sin(_ANGLES)], axis=1)  # D, E, F on a circle; the legs stand across its radii
+_BASE = np.stack([np.cos(_ANGLES) - 2 * np.sin(_ANGLES), np.sin(_ANGLES) + 2 * np.cos(_ANGLES)], axis=1)  # A, B, C
+
+
+def _triad_parameters() -> tuple[float, ...]:
+    D, E, F = _BODY
+    side = E - D
+    along = (F - D) @ side / (side @ side)
+    up = (F - D) @ np.array([-side[1], side[0]]) / (side @ side)
+    legs = [float(np.hypot(*leg)) for leg in _BODY - _BASE]
+    return (*legs, float(np.hypot(*side)), float(along), float(up))
+
+
+def _rods(rods: Sequence[tuple[int, int, float]]) -> Check:
+    return lambda state: length_error((track(state, a), track(state, b), length) for a, b, length in rods)
+
+
+def triad_alone() -> tuple[Chain, Check]:
+    """Return one triad of six revolutes whose input A is given on a circle; B and C are fixed."""
+    module, par = load("triad-6R").module, _triad_parameters()
+    constants = {5 + i: float(x) for i, x in enumerate(_BASE[1:].ravel())}
+    layout = Layout(
+        (Entry(module, (3, 4, *constants), (9, 10, 11, 12), par, ()),), frozenset({ZERO, ONE, *constants}), (3, 4), 13
+    )
+
+    def given(time: Array) -> dict[int, Array]:
+        theta = turning(0.0, PLANAR_SPEED, time)
+        shift = {3: theta.cos(), 4: theta.sin()}
+        found = {row: x.times(ARM).array() for row, x in shift.items()}
+        found[3][0] += _BASE[0, 0] - ARM
+        found[4][0] += _BASE[0, 1]
+        return found
+
+    first = {9 + i: float(x) for i, x in enumerate(_BODY[:2].ravel())}
+    chain = Chain(layout, constants, 0.0, PLANAR_SPEED, np.arange(9, 13), 4, first, given)
+    return chain, _rods([(3, 9, par[0]), (5, 11, par[1]), (9, 11, par[3])])
+
+
+def triad_chain(k: int) -> tuple[Chain, Check]:
+    """Return k triads on a crank, leg A of each pinned to the corner D of the one before; nEq = 4k + 2."""
+    crank, module, par = load("R").module, load("triad-6R").module, _triad_parameters()
+    constants = {3: float(_BASE[0, 0] - ARM), 4: float(_BASE[0, 1])}
+    at = 5
+    shift = np.zeros(2)
+    rods: list[tuple[int, int, float]] = []
+    first: dict[int, float] = {}
+    bases = []
+    for _ in range(k):
+        bases.append(tuple(range(at, at + 4)))
+        constants.update(zip(bases[-1], map(float, (_BASE[1:] + shift).ravel()), strict=True))
+        at += 4
+        shift = shift + _BODY[0] - _BASE[0]
+    known = (at, at + 1)
+    items = [Entry(crank, (3, 4, ONE, ZERO, DRIVER), known, (ARM,), ())]
+    first.update(zip(known, map(float, _BASE[0]), strict=True))
+    at += 2
+    shift = np.zeros(2)
+    for base in bases:
+        found = tuple(range(at, at + 4))
+        items.append(Entry(module, (*known, *base), found, par, ()))
+        first.update(zip(found, map(float, (_BODY[:2] + shift).ravel()), strict=True))
+        rods += [(known[0], at, par[0]), (base[0], at + 2, par[1]), (at, at + 2, par[3])]
+        known = (at, at + 1)
+        at += 4
+        shift = shift + _BODY[0] - _BASE[0]
+    layout = Layout(tuple(items), frozenset({ZERO, ONE, *constants}), (DRIVER,), at)
+    chain = Chain(layout, constants, 0.0, PLANAR_SPEED, np.arange(at - 4 * k - 2, at), 4 * k + 2, first)
+    return chain, _rods(rods)
+
+
+# ---- eight unknowns in space --------------------------------------------------------------------------------------
+# Found by a search for the best condition over a turn of the input.
+_P, _Q, _B = np.array([-0.3, -0.6, 1.0]), np.array([-1.0, -0.5, -0.5]), np.array([0.6, -1.2, 0.2])
+_A1, _A2 = np.array([-1.1, 0.6, -0.3]), np.array([0.2, 1.2, 0.2])
+_S1, _S2 = np.array([-0.5, -1.1, -0.3]), np.array([0.9, -0.4, -0.9])
+_U1, _U2 = np.array([2.0, -6.0, 1.0]) / np.sqrt(41.0), np.array([1.0, 5.0, -3.0]) / np.sqrt(35.0)
+
+
+def spatial_alone() -> tuple[Chain, Check]:
+    """Return a spatial group of eight unknowns: a coupler on rods and sliders whose input B is given on a circle."""
+    constants = {6 + i: float(x) for i, x in enumerate(np.concatenate([_A1, _A2, _S1, _U1, _S2, _U2]))}
+    ends = ((_P, _Q), (_P, _B), (_P, _A2), (_Q, _A1), (_P, _S1), (_Q, _S1), (_P, _S2), (_Q, _S2))
+    par = tuple(float(np.linalg.norm(a - b)) for a, b in ends)
+    phi = tuple(range(24, 32))
+    items = (Entry(own_type("bench-coupler-8", COUPLER), (3, 4, 5, *constants), phi, par, ()),)
+
+    def given(time: Array) -> dict[int, Array]:
+        theta = turning(0.0, PLANAR_SPEED, time)
+        shift = (theta.cos() - constant(1.0, theta), theta.sin(), theta.sin().times(0.5))
+        return {3 + i: (x.times(ARM) + constant(float(_B[i]), x)).array() for i, x in enumerate(shift)}
+
+    def check(state: Array) -> float:
+        P, Q, B = (track(state, row, 3) for row in (24, 27, 3))
+        A1, A2, D1, u1, D2, u2 = (track(state, row, 3) for row in range(6, 24, 3))
+        s1, s2 = Jet(*state[:, 30]), Jet(*state[:, 31])
+        S1, S2 = (tuple(d + s * u for d, u in zip(D, U, strict=True)) for D, s, U in ((D1, s1, u1), (D2, s2, u2)))
+        pairs = ((P, Q), (P, B), (P, A2), (Q, A1), (P, S1), (Q, S1), (P, S2), (Q, S2))
+        return length_error((a, b, length) for (a, b), length in zip(pairs, par, strict=True))
+
+    first = dict(zip(phi, [*map(float, (*_P, *_Q)), 0.0, 0.0], strict=True))
+    layout = Layout(items, frozenset({ZERO, ONE, *constants}), (3, 4, 5), 32)
+    return Chain(layout, constants, 0.0, PLANAR_SPEED, np.array(phi), 8, first, given), check
+
+
+def own_type(name: str, text: str) -> ModuleType:
+    """Return the module of a type of the benchmark's own; derived at first use and kept with the user's types."""
+    store = Store()
+    found = store.find(module_name(name), key_of(text))
+    if found is None:
+        from ...codegen.generate import generate_type
+        from ...codegen.reader import parse_spec
+
+        found = generate_type(parse_spec(text, f"{name}.toml"), store=store).stored
+    return found.load()
