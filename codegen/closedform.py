@@ -2,13 +2,12 @@
 
 A block whose equations have degree at most two in its unknowns and share one quadratic form is a line meeting a
 quadric: r - 1 linear equations and one quadratic one, solved by x = x0 + τ d. Circle with circle, circle with line,
-line with line and sphere with line are all found without being named. The formulas below run over any field:
-the proof runs them on SymPy symbols, the emission on the values of a kernel; so what is proved is what is printed.
+line with line and sphere with line are all found without being named. The formulas are in intersection.py.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +17,7 @@ from ..runtime.errors import InputError, InternalError
 from .algebra import Evaluator
 from .blocks import Block
 from .derive import SYMPY, Derivation, evaluator, symbol
-from .linear import cofactors, determinant
+from .intersection import dot, half, line_meets_quadric, total
 
 MAX_QUADRIC_ORDER = 3
 MAX_LINEAR_ORDER = 3
@@ -57,96 +56,10 @@ class ClosedForm:
     branches: tuple[str, ...]
 
 
-# ---- the formulas, over any field ---------------------------------------------------------------------------
-def linear_solution(a: Sequence[Sequence[Any]], c: Sequence[Any], name: Callable[[str, Any], Any]) -> list[Any]:
-    """Return u with a u + c = 0, order 1 to 3."""
-    adjugate = cofactors(a)
-    inverse = name("inverse", 1 / determinant(a, adjugate))
-    return [-_dot(row, c) * inverse for row in adjugate]
-
-
-@dataclass(frozen=True)
-class Line:
-    """u = x0 + τ d on the linear rows, α τ² + 2 β τ + γ = 0 on the quadric; `inverse` is 1/α, `parts` add up to αγ."""
-
-    x0: list[Any]
-    d: list[Any]
-    inverse: Any
-    beta: Any
-    parts: tuple[Any, ...]
-
-
-def line_meets_quadric(
-    a: Sequence[Sequence[Any]],
-    c: Sequence[Any],
-    m: Sequence[Any],
-    Q: Sequence[Sequence[Any]],
-    g: Sequence[Any],
-    k: Any,
-    sphere: bool,
-    name: Callable[[str, Any], Any],
-) -> Line:
-    """Return the line m a u + c = 0 and its equation on ½ uᵀQu + g·u + k = 0; `name` may name intermediate values.
-
-    x0 is the point of the line nearest to the centre, so that x0·d = 0; with Q = q I (`sphere`) this removes terms.
-    """
-    n = len(g)
-    if n == 1:
-        alpha = _half(Q[0][0])
-        return Line([0], [1], 1 / alpha, _half(g[0]), (alpha * k,))
-    if n == 2:
-        (ax, ay), (c0,) = a[0], c
-        d = [-ay, ax]
-        square = name("square", ax * ax + ay * ay)
-        inverse = name("inverse", 1 / (square * m[0]))
-        scale = name("scale", c0 * inverse)
-        x0 = [-(scale * ax), -(scale * ay)]
-    else:
-        d = [name(f"d{axis}", e) for axis, e in zip("xyz", _cross(a[0], a[1]), strict=True)]
-        inverse = name("inverse", 1 / _sum([e * e for e in d]))
-        first, second = _cross(a[1], d), _cross(d, a[0])
-        c0, c1 = (value / content for value, content in zip(c, m, strict=True))
-        x0 = [name(f"u0{axis}", -(c0 * p + c1 * q) * inverse) for axis, p, q in zip("xyz", first, second, strict=True)]
-    if sphere and n == 2:
-        # everything times m: |x0| |d| m = |c0|, and the root of the discriminant is m times as large
-        q = _half(Q[0][0])
-        reach = name("reach", q * m[0] * m[0] * k)
-        parts = (q * q * c0 * c0, q * m[0] * m[0] * square * _dot(g, x0), reach * square)
-        return Line(x0, d, inverse / q, m[0] * _half(_dot(g, d)), parts)
-    if sphere:
-        q = _half(Q[0][0])
-        alpha = q * _dot(d, d)
-        parts = (alpha * q * _dot(x0, x0), alpha * _dot(g, x0), alpha * k)
-        return Line(x0, d, inverse / q, _half(_dot(g, d)), parts)
-    Qd = [_dot(row, d) for row in Q]
-    alpha = name("alpha", _half(_dot(d, Qd)))
-    bend = alpha * _half(_dot(x0, [_dot(row, x0) for row in Q]))
-    return Line(x0, d, 1 / alpha, _half(_dot(x0, Qd) + _dot(g, d)), (bend, alpha * _dot(g, x0), alpha * k))
-
-
-def _dot(u: Sequence[Any], v: Sequence[Any]) -> Any:
-    return _sum([p * q for p, q in zip(u, v, strict=True)])
-
-
 def is_sphere(quadric: sp.ImmutableMatrix) -> bool:
     """Return whether Q = q I."""
     n = quadric.rows
     return all(quadric[i, j] == (quadric[0, 0] if i == j else 0) for i in range(n) for j in range(n))
-
-
-def _sum(values: Sequence[Any]) -> Any:
-    total = values[0]
-    for v in values[1:]:
-        total = total + v
-    return total
-
-
-def _half(value: Any) -> Any:
-    return value / 2
-
-
-def _cross(u: Sequence[Any], v: Sequence[Any]) -> list[Any]:
-    return [u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]]
 
 
 # ---- recognition --------------------------------------------------------------------------------------------
@@ -296,9 +209,9 @@ def _prove(step: Step) -> None:
     w = sp.Symbol("w")
     tau = (w - line.beta) * line.inverse
     u = [p + tau * q for p, q in zip(line.x0, line.d, strict=True)]
-    rows = [mi * _dot(ai, u) + ci for ai, mi, ci in zip(a, m, c, strict=True)]
-    rows.append(_half(_dot(u, [_dot(row, u) for row in Q])) + _dot(g, u) + k)
-    if not all(vanishes(row, {w: line.beta**2 - _sum(line.parts)}) for row in rows):
+    rows = [mi * dot(ai, u) + ci for ai, mi, ci in zip(a, m, c, strict=True)]
+    rows.append(half(dot(u, [dot(row, u) for row in Q])) + dot(g, u) + k)
+    if not all(vanishes(row, {w: line.beta**2 - total(line.parts)}) for row in rows):
         raise InternalError("a recognised closed form does not satisfy its equations; please report the specification")
 
 

@@ -367,7 +367,7 @@ class _Emission:
             case "sym":
                 return ir.Sym(str(key[1]))
             case "sum":
-                terms = sorted(key[1], key=lambda term: not self._steady(term[1]))  # type: ignore[attr-defined]
+                terms = sorted(key[1], key=lambda term: not self._steady(term[1]))  # type: ignore[call-overload]
                 return ir.Sum(tuple((c, self._node(n, section)) for c, n in terms))
             case "product":
                 return ir.Product(tuple((self._node(n, section), e) for n, e in key[1]))  # type: ignore[attr-defined]

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 import sympy as sp
 
-from .closedform import ClosedForm, Step, is_sphere, line_meets_quadric, linear_solution
+from .closedform import ClosedForm, Step, is_sphere
 from .derive import Derivation
+from .intersection import line_meets_quadric, linear_solution
 from .pool import Pool, Value
 
 # A root whose argument is negative by rounding alone is a dead point reached exactly: there it counts as zero.

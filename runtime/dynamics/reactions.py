@@ -20,6 +20,7 @@ from ..mechanism.rows import Pair, Poses
 from .posture import Posture, poses_of
 
 RANK = 1e-9  # singular values of the scaled rows below this part of the largest count as zero
+CLEAR = 1e-5  # pivots of the scaled rows above this part of the largest leave no doubt that all are independent
 TOUCHED = 1e-7  # share of a self-stress in a joint from which its reaction counts as not unique
 SCHEMES = ("direct", "tangent", "inverse")
 
@@ -69,11 +70,24 @@ class Reactions:
         return np.asarray(np.linalg.solve(B @ np.linalg.solve(M, B.T), B @ np.linalg.solve(M, rhs)))
 
     def _direct(self, J: Array, rhs: Array) -> Array:
-        """Bᵀ f = rhs in scaled rows and columns; contacts of cams have no inertia: their rows are balanced by zero."""
+        """Bᵀ f = rhs in scaled rows and columns; contacts of cams have no inertia: their rows are balanced by zero.
+
+        Singular values, several times as costly as pivots, are asked only where rows may depend on each other.
+        """
+        from scipy.linalg import qr, solve_triangular
+
         rows, columns = self.system.row_scale, self.system.column_scale
+        if len(rows) == 0:
+            return np.zeros(0)
         scaled = (J / rows[:, None] * columns).T
         wanted = np.zeros(self.system.n_columns)
         wanted[: self.n] = rhs * columns[: self.n]
+        Q, r, order = qr(scaled, mode="economic", pivoting=True, check_finite=False)
+        sizes = np.abs(np.diag(r))
+        if len(sizes) == len(rows) and sizes.min(initial=1.0) > CLEAR * sizes.max(initial=1.0):
+            found = np.empty(len(rows))
+            found[order] = solve_triangular(r, Q.T @ wanted, check_finite=False)
+            return np.asarray(found / rows)
         U, s, Vt = np.linalg.svd(scaled, full_matrices=True)
         rank = int(np.sum(s > RANK * s[0])) if len(s) else 0
         for stress in Vt[rank:]:
