@@ -70,6 +70,7 @@ class VariantText:
     step_square: str
     and_work: str
     kernels: tuple[Kernel, ...]
+    plain: str
     aliases: tuple[tuple[str, str], ...]
     in_lanes: bool
     serial: str
@@ -175,6 +176,7 @@ def variant_text(number: int, scratch: int, module: ModuleType, constant: frozen
         step_square=" + ".join(f"dx[{i}] * dx[{i}]" for i in n),
         and_work=", work" if loops else "",
         kernels=tuple(kernels.values()),
+        plain="plain_" if "plain_factor" in kernels else "",
         aliases=tuple((f"{n}_{number}", f) for n, f in own if f in shared),
         in_lanes=not loops,
         serial="newton",
@@ -185,7 +187,8 @@ def variant_text(number: int, scratch: int, module: ModuleType, constant: frozen
 def _in_lanes(kernels: dict[str, Kernel]) -> tuple[dict[str, Kernel], float]:
     """Return the kernels with a number that all right-hand sides share moved into the inverse, and this number.
 
-    Newton's step then comes out as many times too large.
+    Newton's step then comes out as many times too large. The third-order tensor has its own inverse, the plain one; the
+    velocities beside it use the same, which the compiler then computes once.
     """
     rates = ("velocity", "acceleration")
     if "factor" not in kernels:
@@ -194,7 +197,12 @@ def _in_lanes(kernels: dict[str, Kernel]) -> tuple[dict[str, Kernel], float]:
     larger = with_larger_inverse(kernels["factor"], unit)
     if unit == 1.0 or larger is None:
         return kernels, 1.0
-    return {**kernels, "factor": larger, **{n: divided(kernels[n], unit) for n in rates}}, unit
+    changed = {**kernels, "factor": larger, **{n: divided(kernels[n], unit) for n in rates}}
+    if "tensor" in kernels:
+        changed |= {
+            f"plain_{n}": replace(k, name=f"plain_{k.name}") for n, k in kernels.items() if n in ("factor", "velocity")
+        }
+    return changed, unit
 
 
 def program_text(variants: Sequence[tuple[ModuleType, frozenset[int]]]) -> str:
