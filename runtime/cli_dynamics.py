@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from .motion.results import Results
 
 STABLE = "stable: pushed a little, the mechanism stays near this position."
+NEUTRAL = "neutral: moved a little, the mechanism stays where it is put; pushed, it goes on."
 UNSTABLE = "unstable: pushed a little, it leaves this position, in the mode whose decay is negative."
 MODES = (
     "mode: a small vibration about the position. Its size goes with exp(-decay t): decay is 0 without dampers; a "
@@ -38,7 +39,7 @@ def add_commands(add: Callable[..., argparse.ArgumentParser]) -> None:
     inverse.add_argument("--method", default="direct", metavar="NAME", help="direct (default), tangent or inverse")
     simulate = add("simulate", help="forward dynamics: how a mechanism moves under its loads")
     _common(simulate)
-    simulate.add_argument("--method", default="partition", metavar="NAME", help="partition (default) or global")
+    simulate.add_argument("--method", metavar="NAME", help="partition (default) or global")
     simulate.add_argument(
         "--stop-at-bifurcation", action="store_true", help="end where branches meet instead of going on smoothly"
     )
@@ -172,7 +173,8 @@ def command_equilibrium(options: argparse.Namespace) -> int:
 
 
 def _equilibrium_table(name: str, found: Equilibrium) -> None:
-    out.print(f"[bold]{escape(name or 'mechanism')}[/]: {'stable' if found.stable else 'unstable'} equilibrium")
+    meaning = NEUTRAL if found.neutral else STABLE if found.stable else UNSTABLE
+    out.print(f"[bold]{escape(name or 'mechanism')}[/]: {meaning.split(':')[0]} equilibrium")
     table = Table()
     for column in ("coordinate", "value"):
         table.add_column(column, justify="right")
@@ -185,7 +187,7 @@ def _equilibrium_table(name: str, found: Equilibrium) -> None:
     for k, mode in enumerate(found.modes, 1):
         modes.add_row(str(k), f"{mode.frequency:.9g}", f"{mode.angular:.9g}", f"{mode.decay:.6g}")
     out.print(modes)
-    out.print(STABLE if found.stable else UNSTABLE, highlight=False)
+    out.print(meaning, highlight=False)
     out.print(MODES, highlight=False)
 
 

@@ -101,13 +101,14 @@ def inverse_dynamics(
 def simulation(
     model: Model,
     times: Array | None = None,
-    method: str = "partition",
+    method: str | None = None,
     progress: Progress = _silent,
     through: bool = True,
     fixed_step: float | None = None,
 ) -> Computed:
     """Return the motion under the loads; `through` lets it pass bifurcations on the smooth branch.
 
+    Without a `method` it is partition or, where joint coordinates do not tell the position, global.
     `fixed_step` takes equal steps of at most that length instead of those that the tolerance asks for.
     """
     from .dynamics.forward import simulate
@@ -146,7 +147,7 @@ def pictured(
         except InputError as error:
             raise InputError(f"{error}. To see it move under its loads instead, {HINT}") from None
     if free > 0:
-        found = simulation(model, times, method or "partition", progress)
+        found = simulation(model, times, method, progress)
         motions = "one free motion has" if free == 1 else f"{free} free motions have"
         note = f"{motions} no driver: shown is what `assurgent simulate` finds (method {found.results.method})"
         found = Computed(model, found.results, (note, *found.notes), found.error)

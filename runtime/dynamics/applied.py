@@ -21,6 +21,9 @@ class Applied:
         self.gravity = np.asarray(model.gravity, dtype=np.float64) if len(model.gravity) else np.zeros(d)
         self.width = width(model)
         self.turns: dict[str, float] = {}  # torsion springs: the last known turn, for whole turns in space
+        self._whole: dict[str, float] = {}  # the same in the plane: what whole turns add to the continuous angles
+        self._given = {i.joint: i.value for i in model.initial if i.coordinate == "angle"}
+        self._driven = {d.joint: d for d in model.drivers.values() if d.joint is not None and d.kind == "angle"}
 
     def wrenches(self, posture: Posture, weight: bool = True) -> Array:
         """Return all applied wrenches, n x w; without the weights where these are counted elsewhere."""
@@ -89,12 +92,28 @@ class Applied:
         one, two = self.index[joint.first], self.index[joint.second]
         if posture.planar:
             rate = float(posture.twist[two, 2] - posture.twist[one, 2])
-            return float(posture.angle[two] - posture.angle[one]), rate, np.ones(1)
+            return self._planar_turn(posture, spring, float(posture.angle[two] - posture.angle[one])), rate, np.ones(1)
         axis, normal = posture.carried(one, joint.axis_a), posture.carried(one, joint.normal_a)
         other = posture.carried(two, joint.normal_b)
         angle = float(np.arctan2(axis @ np.cross(normal, other), normal @ other))
-        angle += 2 * np.pi * round((self.turns.get(spring.name, 0.0) - angle) / (2 * np.pi))
+        near = self._prescribed(posture, spring)
+        if near is None:
+            near = self.turns.get(spring.name, self._given.get(spring.joint, 0.0))
+        angle += _whole_turns(near - angle)
         return angle, float(axis @ (posture.twist[two, 3:] - posture.twist[one, 3:])), axis
+
+    def _planar_turn(self, posture: Posture, spring: TorsionSpring, angle: float) -> float:
+        """Return a continuous angle with the whole turns of its driver, or those that [initial] gives at the start."""
+        near = self._prescribed(posture, spring)
+        if near is not None:
+            return angle + _whole_turns(near - angle)
+        if spring.name not in self._whole:
+            self._whole[spring.name] = _whole_turns(self._given.get(spring.joint, angle) - angle)
+        return angle + self._whole[spring.name]
+
+    def _prescribed(self, posture: Posture, spring: TorsionSpring) -> float | None:
+        driver = self._driven.get(spring.joint)
+        return None if driver is None else float(driver.motion(np.array([posture.time]))[0, 0])
 
     def _torsion(self, found: Array, posture: Posture, spring: TorsionSpring) -> None:
         angle, rate, axis = self._turn(posture, spring)
@@ -119,6 +138,11 @@ def _on_line(model: Model, load: Load) -> Load:
         one, two = (moved(b, p) for b, p in zip(load.bodies, load.ends, strict=True))
         return replace(load, ends=(one, two))
     return load
+
+
+def _whole_turns(angle: float) -> float:
+    """Return the whole turns next to an angle, in radians."""
+    return 2 * np.pi * round(angle / (2 * np.pi))
 
 
 def _values(parts: tuple[Function, ...], t: float) -> Array:

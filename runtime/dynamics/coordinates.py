@@ -12,7 +12,7 @@ which needs neither tree coordinates nor their mass matrix by name.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -41,26 +41,30 @@ class Coordinate:
 
 
 class Held:
-    """A motion of which only the name matters: its values are written into the rows of the program directly."""
+    """A coordinate that stands still. Only the structure asks where: a program gets its values directly."""
 
-    text = "0"
+    def __init__(self, value: float = 0.0) -> None:
+        self.value = value
+        self.text = repr(value)
 
     def __call__(self, x: Array) -> Array:
-        return np.zeros((4, len(x)))
+        jet = np.zeros((4, len(x)))
+        jet[0] = self.value
+        return jet
 
     def check(self, times: Array, where: str) -> None:
         """Accept any times: there is nothing that could be out of range."""
 
 
-def virtual_driver(model: Model, coordinate: Coordinate) -> Driver:
+def virtual_driver(model: Model, coordinate: Coordinate, value: float = 0.0) -> Driver:
     """Return the driver that holds a coordinate."""
     joint = model.joints[coordinate.joint]
-    return Driver(coordinate.driver, coordinate.kind, Held(), joint.name, (joint.first, joint.second))
+    return Driver(coordinate.driver, coordinate.kind, Held(value), joint.name, (joint.first, joint.second))
 
 
-def driven_by(model: Model, chosen: Iterable[Coordinate]) -> Model:
+def driven_by(model: Model, chosen: Iterable[Coordinate], values: Mapping[Coordinate, float] | None = None) -> Model:
     """Return the model with virtual drivers on the chosen coordinates beside its own."""
-    virtual = {c.driver: virtual_driver(model, c) for c in chosen}
+    virtual = {c.driver: virtual_driver(model, c, (values or {}).get(c, 0.0)) for c in chosen}
     return replace(model, drivers={**model.drivers, **virtual}, assembly={})
 
 
@@ -121,6 +125,14 @@ def cut_joints(model: Model, preferred: Iterable[str] = ()) -> tuple[str, ...]:
             cut.append(joint.name)
         else:
             parent[one] = two
+    for name in asked:
+        one, two = (root(b) for b in model.joints[name].bodies)
+        if one != two and model.joints[name].kind in TREE_KINDS:
+            apart = " and ".join(model.joints[name].bodies)
+            raise InputError(
+                f"{where}: with {', '.join(asked)} open nothing holds {apart} together any more - take '{name}' "
+                f"out: name one joint of every loop, or leave `cut` out"
+            )
     return tuple(sorted(cut))
 
 

@@ -14,10 +14,10 @@ import numpy as np
 
 from ..errors import AssemblyError, InputError
 from ..mechanism.model import Array, Model
-from .coordinates import shown_name
+from .coordinates import Coordinate, shown_name
 from .equations import Equations
 from .nullspace import check_inertia
-from .partition import Partition
+from .partition import NoCoordinatesError, Partition
 from .start import begin
 
 ITERATIONS = 60
@@ -38,6 +38,9 @@ class Mode:
         return self.angular / (2 * np.pi)
 
 
+STILL = 1e-6  # rate of a mode, of the largest or of 1/s, that counts as none
+
+
 @dataclass(frozen=True, eq=False)
 class Equilibrium:
     """A position of rest: joint coordinates, places of the points, matrices of the linearised system, its modes."""
@@ -52,6 +55,12 @@ class Equilibrium:
     stable: bool
     iterations: int
 
+    @property
+    def neutral(self) -> bool:
+        """Whether the mechanism stays in any position beside this one: a mode neither swings, creeps nor grows."""
+        largest = max([1.0, *(max(m.angular, abs(m.decay)) for m in self.modes)])
+        return self.stable and any(max(m.angular, abs(m.decay)) < STILL * largest for m in self.modes)
+
     def to_json(self) -> dict[str, Any]:
         """Return what `assurgent equilibrium --json` prints."""
         modes = [{"frequency": m.frequency, "angular_frequency": m.angular, "decay": m.decay} for m in self.modes]
@@ -60,6 +69,7 @@ class Equilibrium:
             "points": {p: list(x) for p, x in self.points.items()},
             "potential": self.potential,
             "stable": self.stable,
+            "neutral": self.neutral,
             "modes": modes,
             "iterations": self.iterations,
         }
@@ -74,7 +84,10 @@ def equilibrium(model: Model, progress: Callable[[str], None] = lambda _: None) 
             "its equilibrium; remove a driver"
         )
     check_inertia(model, start)
-    run = Partition(model, start, progress, reactions=False)
+    try:
+        run = Partition(model, start, progress, reactions=False)
+    except NoCoordinatesError as error:
+        raise InputError(f"{error} - write U as two R joints with a body between them, S as three") from None
     system = _Still(run.equations, start.posture.time)
     scale = np.array([1.0 if c.kind == "angle" else model.size for c in run.chosen])
     z, iterations = _rest(model, system, run.z, scale)
@@ -86,9 +99,14 @@ def equilibrium(model: Model, progress: Callable[[str], None] = lambda _: None) 
         for k, body in enumerate(model.bodies.values())
         for p, x in body.points.items()
     }
-    values = {shown_name(model, c): float(x) for c, x in zip(run.chosen, z, strict=True)}
+    values = {shown_name(model, c): float(x) + _offset(model, c) for c, x in zip(run.chosen, z, strict=True)}
     potential = run.applied.potential(posture)
     return Equilibrium(values, places, potential, M, C, K, modes, stable, iterations)
+
+
+def _offset(model: Model, coordinate: Coordinate) -> float:
+    """Return what the angle between the parts that the user named has over that of the bodies they are welded into."""
+    return model.joints[coordinate.joint].offset if coordinate.kind == "angle" else 0.0
 
 
 class _Still:
@@ -171,14 +189,34 @@ def _rest(model: Model, system: _Still, z: Array, scale: Array) -> tuple[Array, 
             if factor < 1e-8:
                 if float(np.abs(force).max()) <= 1e3 * REST * size:
                     return z, iteration
-                raise AssemblyError(
-                    f"{model.origin or model.name}: no equilibrium was found from the sketch - "
-                    "put [points] nearer to one"
-                )
+                walked = _along_the_forces(system, z, force, scale)
+                if walked is None:
+                    raise AssemblyError(_nowhere(model))
+                tried, fresh = walked
+                break
         z, force = tried, fresh
         if small:
             return z, iteration + 1
-    raise AssemblyError(f"{model.origin or model.name}: no equilibrium was found from the sketch in {ITERATIONS} steps")
+    raise AssemblyError(_nowhere(model))
+
+
+def _along_the_forces(system: _Still, z: Array, force: Array, scale: Array) -> tuple[Array, Array] | None:
+    """Return a place where the forces lead to, with the forces there: Newton finds no way where they are largest.
+
+    So it is with a pendulum that is drawn level.
+    """
+    way = scale**2 * force
+    way *= LONGEST / float(np.abs(way / scale).max())
+    for _ in range(5):
+        try:
+            return z + way, system.force(z + way, 0 * z)
+        except AssemblyError:
+            way = 0.5 * way
+    return None
+
+
+def _nowhere(model: Model) -> str:
+    return f"{model.origin or model.name}: no equilibrium was found from the sketch - put [points] nearer to one"
 
 
 def _modes(M: Array, C: Array, K: Array) -> tuple[tuple[Mode, ...], bool]:

@@ -12,12 +12,13 @@ from ..errors import InputError, nearest
 from ..mechanism.model import Array, Model
 from ..mechanism.reader import check_times
 from ..motion.results import Results
+from ..motion.run import failure_message
 from .augmented import Augmented
 from .inverse import inverse
 from .nullspace import check_inertia
-from .partition import Partition, Stop
+from .partition import NoCoordinatesError, Partition, Stop
 from .record import Record, results
-from .start import begin
+from .start import Start, begin
 
 METHODS = ("partition", "global")
 
@@ -37,7 +38,7 @@ def _silent(_: str) -> None:
 def simulate(
     model: Model,
     times: Array | None = None,
-    method: str = "partition",
+    method: str | None = None,
     progress: Callable[[str], None] = _silent,
     reactions: bool = True,
     through: bool = True,
@@ -45,17 +46,18 @@ def simulate(
 ) -> Outcome:
     """Return the motion under the loads at the given times, or at those of [simulation].
 
+    Without a `method` it is partition or, where joint coordinates do not tell the position, global.
     `through` lets a mechanism with one free motion pass a bifurcation on the branch that continues its tangent.
     With `fixed_step` the classical Runge-Kutta method (order 4) takes equal steps of at most that length from one
     asked time to the next; without it the step follows the tolerance.
     """
-    if method not in METHODS:
+    if method is not None and method not in METHODS:
         raise InputError(
             f"--method {method}: the methods of simulate are {', '.join(METHODS)}{nearest(method, METHODS)}"
         )
     if fixed_step is not None and not (np.isfinite(fixed_step) and fixed_step > 0):
         raise InputError(f"--fixed-step {fixed_step:g}: a step is a positive number of seconds, such as 1e-3")
-    if fixed_step is not None and method != "partition":
+    if fixed_step is not None and method not in (None, "partition"):
         raise InputError(f"--fixed-step: --method {method} chooses its own steps - use --method partition")
     asked = model.simulation.times() if times is None else np.asarray(times, dtype=np.float64)
     begins = model.simulation.start
@@ -68,21 +70,38 @@ def simulate(
     if start.free == 0:
         found = inverse(model, asked, progress)
         failure = found.failure
-        stop = None if failure is None else Stop(failure.time, f"group {failure.group} at t = {failure.time:.9g} s")
-        return Outcome(replace(found.results, method=method), stop)
+        stop = None if failure is None else Stop(failure.time, failure_message(failure))
+        return Outcome(replace(found.results, method=method or METHODS[0]), stop)
     check_inertia(model, start)
-    run: Partition | Augmented
-    if method == "partition":
-        run = Partition(model, start, progress, reactions, through, fixed_step)
-    else:
-        run = Augmented(model, start, reactions)
+    run = _method(model, start, method, progress, reactions, through, fixed_step)
     grid = asked if asked[0] == begins else np.concatenate([[begins], asked])
     records, stop = run.run(grid)
     shown = max(0, len(records) - (len(grid) - len(asked)))
     notes = _diagnostics(run, records)
     if stop is not None:
         notes["stopped"] = stop.message
-    return Outcome(results(model, method, records, notes, shown), stop)
+    used = "partition" if isinstance(run, Partition) else "global"
+    return Outcome(results(model, used, records, notes, shown), stop)
+
+
+def _method(
+    model: Model,
+    start: Start,
+    method: str | None,
+    progress: Callable[[str], None],
+    reactions: bool,
+    through: bool,
+    fixed_step: float | None,
+) -> Partition | Augmented:
+    if method == "global":
+        return Augmented(model, start, reactions)
+    try:
+        return Partition(model, start, progress, reactions, through, fixed_step)
+    except NoCoordinatesError as error:
+        if method is not None or fixed_step is not None:
+            raise InputError(f"{error} - simulate it with --method global, which chooses its own steps") from None
+        progress(f"{error}: simulated in the coordinates of all bodies, --method global")
+        return Augmented(model, start, reactions)
 
 
 def _diagnostics(run: Partition | Augmented, records: list[Record]) -> dict[str, Any]:

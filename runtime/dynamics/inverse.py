@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import InputError
 from ..mechanism.absolute import Absolute
@@ -24,6 +25,7 @@ from .applied import Applied
 from .coordinates import Coordinate, driven_by
 from .inertia import Inertia
 from .mechanics import Mechanics
+from .meetings import meetings, passed
 from .posture import Posture, poses_of, width
 from .reactions import Reactions
 from .record import Record, energies, results
@@ -66,15 +68,35 @@ def inverse(model: Model, times: Array | None = None, progress: Callable[[str], 
     solution = follow(program, grid)
     steps = solution.asked[solution.asked < solution.solved]
     inside = _Inverse(model, scheme, solution)
-    motions = body_motions(solution, steps)
-    known = [_posture(model, motions, float(t), i) for i, t in enumerate(solution.time[steps])]
-    records = [inside.record(*state, int(k)) for state, k in zip(known, steps, strict=True)]
+    records, unbounded = _records(model, solution, steps, inside)
     notes = dict(diagnostics(solution, structure))
     notes["power_balance"] = inside.imbalance
+    if unbounded:
+        notes["unbounded"] = unbounded
     if inside.reactions.not_unique:
         notes["reactions"] = {"not_unique": sorted(inside.reactions.not_unique & set(model.joints))}
     shown = max(0, len(records) - (len(grid) - len(asked)))
     return InverseOutcome(results(model, "td", records, notes, shown), solution.failure)
+
+
+def _records(
+    model: Model, solution: Solution, steps: NDArray[np.int64], inside: _Inverse
+) -> tuple[list[Record], list[float]]:
+    """Return the records of the asked steps, and the times at which forces grow without bound."""
+    meeting = meetings(solution)
+    beside = {n for k in steps.tolist() if k in meeting for n in meeting[k].nodes}
+    lanes = np.array(sorted({*steps.tolist(), *beside}), dtype=np.int64)
+    motions = body_motions(solution, lanes)
+    found: dict[int, Record] = {}
+    for i, k in enumerate(lanes.tolist()):
+        state = _posture(model, motions, float(solution.time[k]), i)
+        found[k] = inside.record(*state, k, singular=k in meeting)
+    unbounded = []
+    for k in steps.tolist():
+        if k in meeting:
+            found[k], grows = passed(found[k], meeting[k], found)
+            unbounded += [float(solution.time[k])] if grows else []
+    return [found[k] for k in steps.tolist()], unbounded
 
 
 def _check_actuators(model: Model, mobility: int) -> None:
@@ -127,8 +149,8 @@ class _Inverse:
         self.actuator_rows = Absolute(self.actuated)
         self.imbalance = 0.0
 
-    def record(self, posture: Posture, acceleration: Array, step: int) -> Record:
-        """Return efforts, reactions and energies at one step of the solution."""
+    def record(self, posture: Posture, acceleration: Array, step: int, singular: bool = False) -> Record:
+        """Return efforts, reactions and energies at one step; of a singular step only the energies hold."""
         self.applied.remember(posture)
         loads = self.applied.wrenches(posture)
         inertia = self.inertia.wrenches(posture, acceleration)
@@ -143,10 +165,9 @@ class _Inverse:
         else:
             given = dict(zip(self.drivers, wanted.tolist(), strict=True))
             pushes = effort_wrenches(self.model, posture, given)
-        self._balance(posture, inertia, loads, pushes)
-        reactions = self.reactions.solve(
-            posture, lack - pushes, self.scheme, R, self.inertia.matrices(posture)
-        )
+        if not singular:
+            self._balance(posture, inertia, loads, pushes)
+        reactions = self.reactions.solve(posture, lack - pushes, self.scheme, R, self.inertia.matrices(posture))
         efforts = dict.fromkeys(self.drivers, 0.0) if self.acting else given
         return Record(
             posture, acceleration, *energies(self.inertia, self.applied, posture),

@@ -24,7 +24,8 @@ def check_inertia(model: Model, start: Start) -> None:
     if values[-1] <= 0.0 or values[0] <= MASSLESS * values[-1]:
         raise InputError(
             f"{model.origin or model.name}: [bodies]: a free motion of the mechanism moves no mass and no inertia, so "
-            "that its acceleration is not determined - give the bodies that move `mass` and `inertia`"
+            "that its acceleration is not determined - give the bodies that move `mass`, `inertia` and `centre` "
+            "(default: the middle of their joints)"
         )
 
 

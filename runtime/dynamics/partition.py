@@ -6,16 +6,16 @@ stay closed to rounding for any duration; only the coordinates and their rates a
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..errors import AssurgentError, InputError
-from ..mechanism.model import Array, Model
+from ..mechanism.model import Array, Initial, Model
 from .applied import Applied
-from .coordinates import Gauge, Weighed, shown_name
+from .coordinates import Coordinate, Gauge, Weighed, shown_name
 from .crossing import NEAR, NODES, bridge_ahead
 from .equations import Equations, Moved
 from .inertia import Inertia
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 CLEARLY = 4.0  # how many times better (in squared cosines) another set must be before it takes over
 TIGHTER = 1e-3  # the integrator's own tolerance, of the one asked for: it holds per step, the user's for the whole run
+DEAD = 0.05  # distance of a group from singularity below which other coordinates are taken, better or not
 SINGULAR = 1e-4  # distance of a group from singularity at which a run without a way through ends
 SELDOM = 4  # steps between two looks at the criterion where no group is near a singular position
 WATCHED = 0.6  # of the gain that a change needs: where an estimate sees it, the criterion itself is looked at
@@ -58,6 +59,10 @@ class Counts:
     history: list[tuple[float, tuple[str, ...]]] = field(default_factory=list)
 
 
+class NoCoordinatesError(InputError):
+    """Joint coordinates do not tell the position, as of a body that hangs on a spherical joint."""
+
+
 class Partition:
     """One forward simulation by coordinate partitioning."""
 
@@ -80,12 +85,13 @@ class Partition:
         self._distance = 1.0  # least distance of a group from singularity
         self._machines: dict[Mechanics, Machine] = {}
         self.f = start.free
-        self.chosen = start.chosen or self._first(start)
         self.t = start.posture.time
         values = self.gauge.values(self.gauge.system.remember(poses_of(self.gauge.system, start.posture)))
         values |= dict(zip(start.chosen, (i.value for i in _sorted(model)), strict=True))
+        self.chosen = start.chosen or self._first(start, values)
         rates = self.gauge.rates(poses_of(self.gauge.system, start.posture), start.posture.twist)
-        self.equations = Equations(model, self.inertia, self.applied, self._entered(start, values))
+        mechanics = self.sets.enter(self.chosen, start.posture, self._driven(self.chosen, values))
+        self.equations = Equations(model, self.inertia, self.applied, mechanics)
         self.z = np.array([values[c] for c in self.chosen])
         self.zdot = np.array([rates[c] for c in self.chosen])
         moved = self._moved(self.t, self.z, self.zdot)
@@ -94,7 +100,7 @@ class Partition:
         self._note()
 
     # ---- the start ------------------------------------------------------------------------------------------------
-    def _first(self, start: Start) -> Chosen:
+    def _first(self, start: Start, values: dict[Coordinate, float]) -> Chosen:
         """Return the best set at the start, of those that can be built."""
         from .nullspace import free_motions
 
@@ -105,21 +111,21 @@ class Partition:
             best = weighed.best(usable)
             if len(best) < self.f:
                 why = "; ".join(dict.fromkeys(str(error) for error in self.sets.refused.values()))
-                raise InputError(
+                raise NoCoordinatesError(
                     f"{self.model.origin or self.model.name}: no {self.f} joint coordinates (R, P, slot, C or H) tell "
-                    f"the position of this mechanism{f' ({why})' if why else ''} - simulate it with --method global"
+                    f"the position of this mechanism{f' ({why})' if why else ''}"
                 )
             chosen = tuple(sorted(self.gauge.all[i] for i in best))
             try:
-                self.sets.build(chosen)
+                self.sets.build(chosen, start.posture, self._driven(chosen, values))
                 return chosen
             except AssurgentError:
                 usable.remove(min(best, key=lambda i: weighed.cosines[i]))
 
-    def _entered(self, start: Start, values: dict[Any, float]) -> Any:
+    def _driven(self, chosen: Chosen, values: dict[Coordinate, float]) -> Array:
+        """Return the values of all drivers and of the chosen coordinates at the start."""
         held = [d.motion(np.array([self.t]))[0, 0] for d in self.model.drivers.values()]
-        all_values = np.array([*held, *(values[c] for c in self.chosen)])
-        return self.sets.enter(self.chosen, start.posture, all_values)
+        return np.array([*held, *(values[c] for c in chosen)])
 
     # ---- one state ------------------------------------------------------------------------------------------------
     def _moved(self, t: float, z: Array, zdot: Array) -> Moved:
@@ -200,8 +206,14 @@ class Partition:
                 self.t, (self.z, self.zdot) = stepping.time, stepping.y.copy().reshape(2, -1)
                 stepping.machine.leave(self.applied)
                 if why & FAILED:
-                    self.equations.instant(self.t, self.z, self.zdot)  # the state that tells which group is at its end
-                    return self._stop(self.t)
+                    moved = self._moved(self.t, self.z, self.zdot)  # the state that tells which group is at its end
+                    self._accept(moved)
+                    self._distance = min(self.equations.mechanics.conditioning().values(), default=1.0)
+                    here = self._weighed(moved)
+                    if self._distance > DEAD or not self._leave(here, moved):
+                        return self._stop(self.t)
+                    self._enter(stepping, here)
+                    continue
                 if why & OUTPUT:
                     for i in range(k, stepping.next):
                         note(float(times[i]), *stepping.out[i].reshape(2, -1))
@@ -252,9 +264,9 @@ class Partition:
             mechanics.bridge = None
         self._distance = min(mechanics.conditioning().values(), default=1.0)
         mine = weighed.quality([self.gauge.all.index(c) for c in self.chosen])
-        best = self._best(weighed)
-        if best is not None and weighed.quality([self.gauge.all.index(c) for c in best]) > CLEARLY * mine:
-            self._change(best, moved)
+        best = self._best(weighed, self.gauge.listed)
+        better = best is not None and weighed.quality([self.gauge.all.index(c) for c in best]) > CLEARLY * mine
+        if best is not None and better and self._change(best, moved):
             return weighed
         if self._distance < NEAR:
             if self.f == 1 and not self.model.drivers:
@@ -262,12 +274,23 @@ class Partition:
                 self._moved(self.t, self.z, self.zdot)
                 if mechanics.bridge is not None and not self.through:
                     return None
+            if mechanics.bridge is None and self._distance < DEAD and self._leave(weighed, moved):
+                return weighed
             if mechanics.bridge is None and self._distance < SINGULAR:
                 return None
         return weighed
 
-    def _best(self, weighed: Weighed) -> Chosen | None:
-        usable = list(self.gauge.listed)
+    def _leave(self, weighed: Weighed, moved: Moved) -> bool:
+        """Change to the next best coordinates at a dead point of those in use, which the criterion may not see.
+
+        It weighs with the masses: coordinates that carry almost all of them look best up to their dead point.
+        """
+        others = [i for i in self.gauge.listed if self.gauge.all[i] not in self.chosen]
+        best = self._best(weighed, others)
+        return best is not None and self._change(best, moved)
+
+    def _best(self, weighed: Weighed, listed: Sequence[int]) -> Chosen | None:
+        usable = list(listed)
         while True:
             best = weighed.best(usable)
             if len(best) < self.f:
@@ -277,7 +300,8 @@ class Partition:
                 return chosen
             usable.remove(min(best, key=lambda i: weighed.cosines[i]))
 
-    def _change(self, chosen: Chosen, moved: Moved) -> None:
+    def _change(self, chosen: Chosen, moved: Moved) -> bool:
+        """Go over to other coordinates; False where they cannot be had, or are nearer to a dead point of their own."""
         posture = moved.instant.posture
         poses = self.gauge.system.remember(poses_of(self.gauge.system, posture))
         values, rates = self.gauge.values(poses), self.gauge.rates(poses, posture.twist)
@@ -287,14 +311,23 @@ class Partition:
             mechanics = self.sets.enter(chosen, posture, np.concatenate([held, z]))
         except AssurgentError as error:
             self.sets.refused[chosen] = error
-            return
+            return False
+        before = self.equations.mechanics, self.chosen, self.z, self.zdot
         self.counts.evaluations += self.equations.mechanics.evaluations
         self.equations.mechanics.evaluations = 0
         self.equations.enter(mechanics)
         self.chosen, self.z, self.zdot = chosen, z, np.array([rates[c] for c in chosen])
-        self._accept(self._moved(self.t, self.z, self.zdot))
+        found = self.equations.moved(self.t, self.z, self.zdot)
+        distance = min(mechanics.conditioning().values(), default=1.0)
+        if found is None or distance < min(self._distance, NEAR):
+            self.equations.enter(before[0])
+            self.chosen, self.z, self.zdot = before[1:]
+            self._moved(self.t, self.z, self.zdot)
+            return False
+        self._accept(found)
         self.counts.changes += 1
         self._note()
+        return True
 
     def _note(self) -> None:
         self._distance = 1.0
@@ -319,5 +352,5 @@ class _LostError(AssurgentError):
     """The groups have no solution at a state that the integrator accepted."""
 
 
-def _sorted(model: Model) -> list[Any]:
+def _sorted(model: Model) -> list[Initial]:
     return sorted(model.initial, key=lambda i: (i.joint, i.coordinate))

@@ -38,14 +38,18 @@ class Sets:
         self._built: dict[Chosen, Built] = {}
         self.refused: dict[Chosen, AssurgentError] = {}
 
-    def build(self, chosen: Chosen) -> Built:
-        """Return the mechanics of a set; whatever forbids it is raised, and remembered."""
+    def build(self, chosen: Chosen, posture: Posture, values: Array) -> Built:
+        """Return the mechanics of a set; whatever forbids it is raised, and remembered.
+
+        Whether the set determines the mechanism is asked at the posture: a position with all coordinates at zero may
+        be out of reach or, as of a flat parallelogram, have more free motions than its neighbours.
+        """
         if chosen in self.refused:
             raise self.refused[chosen]
         if chosen not in self._built:
             try:
                 model = driven_by(self.model, chosen)
-                structure = studied(model)
+                structure = studied(self._held(chosen, posture, values))
                 program = build(model, plan_groups(model, structure), self.progress)
                 self._built[chosen] = Built(model, structure, Mechanics(program))
             except AssurgentError as error:
@@ -55,7 +59,7 @@ class Sets:
 
     def enter(self, chosen: Chosen, posture: Posture, values: Array) -> Mechanics:
         """Return the mechanics of a set with every group on the branch of a posture; values of all its drivers."""
-        built = self.build(chosen)
+        built = self.build(chosen, posture, values)
         posed = at_posture(built.model, posture)
         plans = {p.name: p for p in plan_groups(posed, built.structure) if isinstance(p, GroupPlan)}
         mechanics = built.mechanics
@@ -67,6 +71,12 @@ class Sets:
         starts = {s.plan.name: self._start(s, plans[s.plan.name]) for s in mechanics.groups}
         mechanics.begin(posture.time, values, starts, posture.angle)
         return mechanics
+
+    def _held(self, chosen: Chosen, posture: Posture, values: Array) -> Model:
+        """Return the model at a posture and its time, with virtual drivers that hold it there."""
+        places = dict(zip(chosen, values[len(self.model.drivers) :].tolist(), strict=True))
+        model = driven_by(self.model, chosen, places)
+        return at_posture(replace(model, simulation=replace(model.simulation, start=posture.time)), posture)
 
     def _start(self, step: GroupStep, plan: GroupPlan) -> Array:
         return bind(plan, self.progress).start if plan is not step.plan else step.solver.start

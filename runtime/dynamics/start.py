@@ -38,14 +38,43 @@ def begin(model: Model) -> Start:
     values = {name: float(x[0]) for name, x in jets.items()}
     values |= {c.driver: i.value for c, i in zip(chosen, model.initial, strict=True)}
     system = Absolute(held)
-    poses = system.remember(assemble(held, values))
+    try:
+        poses = system.remember(assemble(held, values))
+    except AssemblyError:
+        _check_undisturbed(model, held, {name: values[name] for name in model.drivers})
+        raise
     found = compare(model, poses, nearby(model, poses))
     free = found.mobility - len(model.drivers)
     _check_counts(model, free)
+    _check_independent(model, held, poses)
     rates = {name: float(x[1]) for name, x in jets.items()}
     rates |= {c.driver: i.rate for c, i in zip(chosen, model.initial, strict=True)}
     twist = _rates(model, system, poses, rates)
     return Start(posture_of(poses, twist, t), poses, free, tuple(sorted(chosen)))
+
+
+def _check_undisturbed(model: Model, held: Model, values: dict[str, float]) -> None:
+    """Where [initial] cannot be assembled, because there is too much of it: say that instead."""
+    try:
+        poses = assemble(model, values)
+    except AssemblyError:
+        return
+    _check_counts(model, compare(model, poses, nearby(model, poses)).mobility - len(model.drivers))
+    _check_independent(model, held, poses)
+
+
+def _check_independent(model: Model, held: Model, poses: Poses) -> None:
+    """Refuse coordinates of [initial] that follow from each other, not only here but in other positions as well."""
+    if len(model.initial) < 2:
+        return
+    found = compare(held, poses, nearby(held, poses))
+    if found.free:
+        names = ", ".join(sorted({b for motion in found.free for b in motion.bodies}))
+        joints = ", ".join(sorted({j for motion in found.free for j in motion.joints}))
+        raise InputError(
+            f"{model.origin or model.name}: [initial]: {', '.join(i.name for i in model.initial)} depend on each other "
+            f"and leave {names} free - instead of one of them give a coordinate of joint {joints}"
+        )
 
 
 def _check_counts(model: Model, free: int) -> None:
@@ -77,4 +106,3 @@ def _rates(model: Model, system: Absolute, poses: Poses, rates: dict[str, float]
             "another start"
         )
     return np.asarray(system.spread(unknowns)[0])
-

@@ -156,7 +156,7 @@ class Mechanism:
     def simulate(
         self,
         times: Sequence[float] | None = None,
-        method: str = "partition",
+        method: str | None = None,
         stop_at_bifurcation: bool = False,
         fixed_step: float | None = None,
         **settings: float,

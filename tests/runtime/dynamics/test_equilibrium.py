@@ -6,6 +6,7 @@ import pytest
 from assurgent.runtime.dynamics.equilibrium import equilibrium
 from assurgent.runtime.dynamics.forward import simulate
 from assurgent.runtime.errors import InputError
+from assurgent.runtime.mechanism.reader import loads
 
 HANGING = """
 format = 1
@@ -99,3 +100,42 @@ B = { type = "R", bodies = ["upper", "lower"], at = "B" }
 def test_a_driven_mechanism_has_nothing_to_find(mechanisms, read):
     with pytest.raises(InputError, match="nothing is left"):
         equilibrium(read(mechanisms.PENDULUM + '[drivers]\nq = { joint = "O", angle = "t" }\n'))
+
+
+@pytest.mark.parametrize("links", [1, 2])
+def test_rest_is_found_from_level_links(links, read):
+    """Drawn level, the weights have their largest moments: there Newton alone finds no way."""
+    text = 'format = 1\nspace = "planar"\ngravity = [0, -9.81]\n[points]\nP0 = [0, 0]\nP1 = [1, 0]\nP2 = [2, 0]\n'
+    text = text if links == 2 else text.replace("P2 = [2, 0]\n", "")
+    text += '[bodies.frame]\npoints = ["P0"]\n'
+    for k in range(links):
+        text += f'[bodies.b{k}]\npoints = ["P{k}", "P{k + 1}"]\nmass = 1\ncentre = "P{k + 1}"\ninertia = 0.01\n'
+    text += "[joints]\n"
+    for k, first in enumerate(["frame", "b0"][:links]):
+        text += f'J{k} = {{ type = "R", bodies = ["{first}", "b{k}"], at = "P{k}" }}\n'
+    found = equilibrium(read(text))
+    assert found.stable
+    assert found.points[f"P{links}"] == pytest.approx((0, -links), abs=1e-9)
+
+
+def test_a_balanced_wheel_is_neutral_and_a_pendulum_is_not() -> None:
+    text = """
+format = 1
+name = "wheel"
+space = "planar"
+gravity = [0, -9.81]
+[points]
+O = [0, 0]
+A = [1, 0]
+[bodies]
+frame = { points = ["O"] }
+wheel = { points = ["O", "A"], mass = 2, inertia = 0.5, centre = [CENTRE, 0] }
+[joints]
+O = { type = "R", bodies = ["frame", "wheel"], at = "O" }
+"""
+    balanced = equilibrium(loads(text.replace("CENTRE", "0"), "wheel.toml"))
+    assert balanced.neutral
+    assert balanced.stable
+    hanging = equilibrium(loads(text.replace("CENTRE", "0.3"), "wheel.toml"))
+    assert hanging.stable
+    assert not hanging.neutral
