@@ -5,6 +5,10 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
+# Likeness (0 to 1) from which a name is offered: one wrong letter of three ('sim' for 'sin', 0.67) passes, two common
+# letters of short names ('fast' and 'abs', 0.57) do not.
+ALIKE = 0.65
+
 
 class AssurgentError(Exception):
     """Base of all errors with a message for the user; `exit_code` is what the command line returns."""
@@ -44,7 +48,7 @@ def nearest(name: str, known: Iterable[str]) -> str:
     """Return ` - did you mean 'x'?` for the known name that is most like `name`, or an empty string."""
     candidates = sorted(known)
     found = [c for c in candidates if sorted(c) == sorted(name)]  # letters in another order: L_EB for L_BE
-    found = found or difflib.get_close_matches(name, candidates, n=1, cutoff=0.5)
+    found = found or difflib.get_close_matches(name, candidates, n=1, cutoff=ALIKE)
     if not found:
         lowered = {c.lower(): c for c in candidates}
         found = [lowered[name.lower()]] if name.lower() in lowered else []

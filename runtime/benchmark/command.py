@@ -136,9 +136,7 @@ def _planar(options: argparse.Namespace, out: Console) -> dict[str, Any]:
     memory = allocation.measure(min(sizes[0], 10), lengths)
     report.show(out, report.allocation_table(memory, lengths))
     if options.peers:
-        report.show(out, report.peers_table(beside, steps))
-        for line in missing:
-            out.print(line, highlight=False)
+        report.show_peers(out, beside, missing, steps)
     shown = [*claims.planar(rows), *claims.growing(growth), *claims.allocation(memory)]
     _claims(shown, out)
     if options.plots:

@@ -27,7 +27,7 @@ ACCURACY = 1e-6
 REFERENCE = 1e-10  # tolerance of the reference, which is ours; all others converge to it
 PATIENCE = 20.0  # seconds of one run, above which a program is not refined further
 OURS = "Assurgent, partition"
-INSTALL = "pip install 'assurgent[bench]'"
+INSTALL = "pip install '.[bench]' in the folder of the project"
 
 
 @dataclass(frozen=True)

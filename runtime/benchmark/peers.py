@@ -24,7 +24,7 @@ from .chains import CRANK, PLANAR_SPEED, PLANAR_STEP, ROD
 from .methods import Modular, Row
 from .timing import least
 
-INSTALL = 'pip install "assurgent[bench]"'
+INSTALL = 'pip install ".[bench]"'
 CHECKED = 100  # steps over which answers are compared
 # largest error of a position, relative to the largest position, with which a peer's answer counts as the same motion
 AGREES = 1e-3
@@ -85,7 +85,7 @@ def prepared(k: int) -> tuple[list[Ready], list[str]]:
     ready, missing = [], []
     for peer in PEERS:
         if importlib.util.find_spec(peer.package) is None:
-            missing.append(f"{peer.name} is not installed: {INSTALL}")
+            missing.append(f"{peer.name} is not installed: {INSTALL} in the folder of the project")
             continue
         setup = peer.prepare(k)
         found = setup.read(setup.run(CHECKED))

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from rich import box
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from .allocation import Taken
@@ -227,6 +228,14 @@ def peers_table(rows: Sequence[tuple[Row, Sequence[Ready]]], steps: int) -> Tabl
                 end_section=i == len(ready) - 1,
             )
     return found
+
+
+def show_peers(out: Console, rows: Sequence[tuple[Row, Sequence[Ready]]], missing: Sequence[str], steps: int) -> None:
+    """Print the table of other programs, if there are any, and a line on each that is missing."""
+    if any(ready for _, ready in rows):
+        show(out, peers_table(rows, steps))
+    for line in missing:
+        out.print(escape(line), highlight=False)  # else [bench] would be markup
 
 
 def allocation_table(found: Mapping[str, tuple[Taken, Taken]], steps: tuple[int, int]) -> Table:

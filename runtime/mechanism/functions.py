@@ -110,6 +110,9 @@ def _known(node: ex.Node, parameters: Mapping[str, float], variable: str | None)
             used[name] = parameters[name]
         elif name == "t":
             raise FormulaError("'t' has no meaning here: time stands in drivers and forces only", column)
+        elif name == "time":
+            meant = "time is written t" if variable == "t" else "time, written t, stands in drivers and forces only"
+            raise FormulaError(f"unknown name 'time' - {meant}", column)
         elif name in formulas.FUNCTIONS:
             raise FormulaError(f"the function '{name}' needs its values in parentheses: {name}(...)", column)
         else:

@@ -8,7 +8,7 @@ from typing import Any
 from .bodies import check_name
 from .drivers import COORDINATES, DriverReader
 from .model import Array, Load, PointForce, Spring, Torque, TorsionSpring
-from .source import Source, Where
+from .source import Source, Where, shown
 
 
 def read_loads(source: Source, coordinates: DriverReader) -> tuple[Load, ...]:
@@ -64,7 +64,8 @@ def _components(source: Source, where: Where, value: object, count: int) -> tupl
         value = value if isinstance(value, list) else [value]
     if not isinstance(value, list) or len(value) != count:
         asked = "a number or a formula in t" if count == 1 else f"a list of {count} numbers or formulas in t"
-        source.fail(where, f"is {asked}")
+        size = f" of {len(value)}" if isinstance(value, list) else ""
+        source.fail(where, f"is {asked}, not {shown(value)}{size}")
     return tuple(source.function(where, v) for v in value)
 
 

@@ -21,6 +21,7 @@ from ..errors import InputError
 from . import formulas, geometry
 from .bodies import Part, read_bodies, read_mass, read_points
 from .drivers import DriverReader
+from .functions import excerpt
 from .joints import JointBuilder, declare
 from .loads import read_loads
 from .model import FRAME, Array, Body, Driver, Joint, Mass, Model, PointForce, Simulation, Torque
@@ -65,12 +66,31 @@ def loads(
         # TOML asks for line feeds; files from elsewhere have carriage returns, too
         data = tomllib.loads(text.replace("\r\n", "\n"))
     except (ValueError, RecursionError) as error:  # also thousands of digits, or as many nested brackets
-        line = re.search(r"at line (\d+)", str(error))
-        raise InputError(f"{origin}:{line[1] if line else 1}: not valid TOML: {error}") from error
+        found = re.search(r"at line (\d+)", str(error))
+        line = int(found[1]) if found else text.count("\n") + 1 if "end of document" in str(error) else 1
+        raise InputError(f"{origin}:{line}: not valid TOML: {_twice(str(error), text, line) or error}") from error
     path = origin if isinstance(origin, Path) else None
     if folder is None and path is not None:
         folder = path.parent
     return from_data(data, str(origin), settings, folder, text, path)
+
+
+def _twice(error: str, text: str, line: int) -> str:
+    """Return the words for a name that stands twice where the parser of TOML says so; otherwise nothing."""
+    remedy = "rename one of them, or remove it"
+    table = re.search(r"Cannot declare \((.*?),?\) twice", error)
+    if table:
+        name = ".".join(key.strip("'\" ") for key in table[1].split(","))
+        return f"the table [{excerpt(name)}] stands twice - join the two, or rename one"
+    inline = re.search(r"Duplicate inline table key '(.*)'", error)
+    if inline:
+        return f"the name '{excerpt(inline[1])}' stands twice in one table - {remedy}"
+    if "Cannot overwrite a value" not in error:
+        return ""
+    # the last line of a value that has several does not show its name
+    key = re.match(r"\s*\[?\s*([\w.\"'-]+)\s*[=\]]", text.split("\n")[line - 1])
+    name = f"the name '{excerpt(key[1])}'" if key else "a name"
+    return f"{name} stands twice in one table - {remedy}"
 
 
 def from_data(

@@ -54,7 +54,9 @@ def studied(model: Model) -> Structure:
         )
     if structure.free:
         told = [f.message for f in (*structure.free, *structure.redundant)]
-        raise InputError(f"{where}: [drivers]: the mechanism is not determined: {counts}. {'; '.join(told)}")
+        heavy = any(body.mass is not None and body.mass.mass > 0 for body in model.bodies.values())
+        instead = "; or let its loads move it: `assurgent simulate`" if heavy else ""
+        raise InputError(f"{where}: [drivers]: the mechanism is not determined: {counts}. {'; '.join(told)}{instead}")
     covered = {b for g in structure.groups for b in g.bodies}
     missing = [b for b in model.movable if b not in covered]
     if missing:

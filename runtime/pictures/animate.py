@@ -89,7 +89,8 @@ def plan(model: Model, results: Results, fps: float = 25.0, seconds: float | Non
     if not len(results):
         raise InputError(f"animation: {results.mechanism} has no solved instant to show")
     if not fps > 0 or (seconds is not None and not seconds > 0):
-        raise InputError(f"animation: fps = {fps:g} and seconds = {seconds} must be positive")
+        wrong = f"fps = {fps:g}" if not fps > 0 else f"seconds = {seconds:g}"
+        raise InputError(f"animation: {wrong} must be positive")
     scene = build(model, results)
     for name in trace or ():
         if name not in scene.marked:
@@ -121,18 +122,43 @@ def _frames(film: Film) -> Iterator[np.ndarray[Any, np.dtype[np.uint8]]]:
     wide, tall = (2 * round(side * shrink * PIXELS / 2) / PIXELS for side in (max(width, 0.55 * height), height))
     figure = Figure(figsize=(wide, tall), dpi=PIXELS)
     canvas: Any = FigureCanvasAgg(figure)
-    band = 0.4 / tall
+    name = figure.text(0.02, 1.0, scene.name, fontsize=11, fontweight="bold", va="center")
+    clock = figure.text(0.98, 1.0, "", fontsize=9, ha="right", va="center", family="monospace")
+    band = _head(film, name, clock, tall)
     ax = figure.add_axes((0.01, 0.01, 0.98, 0.98 - band), projection="3d" if scene.dimension == 3 else None)
     some = [film.steps[k] for k in np.unique(np.linspace(0, len(film.steps) - 1, 10).astype(int))]
     drawing = Drawing(ax, scene, film.steps[0], traces=film.traces, vectors=film.vectors,
                       label_steps=some, shown=slice(film.steps[0], film.steps[-1] + 1))
-    figure.text(0.02, 1 - band / 2, scene.name, fontsize=11, fontweight="bold", va="center")
-    clock = figure.text(0.98, 1 - band / 2, "", fontsize=9, ha="right", va="center", family="monospace")
     for k in film.steps:
         drawing.update(k)
-        clock.set_text(f"t = {scene.time[k]:.4g} s   ({film.pace})")
+        clock.set_text(_clock(film, k))
         canvas.draw()
         yield np.asarray(canvas.buffer_rgba())[:, :, :3].copy()
+
+
+def _clock(film: Film, k: int) -> str:
+    return f"t = {film.scene.time[k]:.4g} s   ({film.pace})"
+
+
+def _head(film: Film, name: Any, clock: Any, tall: float) -> float:
+    """Put name and time beside each other, or where that is too narrow on two lines; return their share of the height.
+
+    A name that is too long for a line is written smaller.
+    """
+    room = 0.96 * name.get_figure().bbox.width
+    clock.set_text(max((_clock(film, k) for k in film.steps), key=len))
+    long, beside = name.get_window_extent().width, clock.get_window_extent().width
+    if long > room:
+        name.set_fontsize(name.get_fontsize() * room / long)
+    if long + beside + 0.03 * room <= room:
+        band = 0.4 / tall
+        name.set_y(1 - band / 2)
+        clock.set_y(1 - band / 2)
+        return band
+    band = 0.56 / tall
+    name.set_y(1 - 0.3 * band)
+    clock.set(x=0.02, y=1 - 0.72 * band, ha="left")
+    return band
 
 
 def _write_gif(film: Film, path: Path) -> None:

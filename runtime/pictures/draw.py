@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 FONT = 9.0
 HALO = 2.4
+SHAFT = 2.0  # width of an arrow in points
+TIP = 5.0  # length of its head, in widths; a shorter arrow is left out
 
 
 class Drawing:
@@ -95,12 +97,13 @@ class Drawing:
 
     def _arrows(self, drawn: Arrows) -> None:
         quiver = self.ax.quiver(*drawn.places[0].T, *drawn.vectors[0].T, color=drawn.colour, angles="xy",
-                                scale_units="xy", scale=1, units="inches", width=2.0 / 72, headwidth=4, headlength=5,
-                                headaxislength=4.4, minlength=0.05, zorder=3.2)
+                                scale_units="xy", scale=1, units="inches", width=SHAFT / 72, headwidth=4,
+                                headlength=TIP, headaxislength=4.4, minlength=0.0, zorder=3.2)
 
         def move(k: int) -> None:
+            short = np.linalg.norm(drawn.vectors[k], axis=1) < TIP * SHAFT / 72 * self._per_inch()
             quiver.set_offsets(drawn.places[k])
-            quiver.set_UVC(*drawn.vectors[k].T)
+            quiver.set_UVC(*np.where(short[:, None], np.nan, drawn.vectors[k]).T)
 
         self._moves.append(move)
 

@@ -24,6 +24,20 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MOST_JOINTS = 6  # whose curves can be told apart in one diagram
+ENERGY, POWER = "energy / J", "power / W"
+# a quantity has the same colour in every figure, whatever stands beside it; none is a colour of joints and points
+COLOURS = {
+    ENERGY: {"kinetic": "#e69f00", "potential": "#0072b2", "total": "#20242b"},
+    POWER: {
+        "change of kinetic energy": "#c9ced6",
+        "weights": "#56b4e9",
+        "springs": "#009e73",
+        "dampers": "#cc79a7",
+        "forces": "#d55e00",
+        "drivers": "#5b3fd0",
+        "actuators": "#8c564b",
+    },
+}
 NOTHING = 1e-9  # of the largest moment: below it a moment is rounding
 
 
@@ -55,7 +69,7 @@ def dynamics_figure(
         rows += effort_rows(results, model)
     balance = powers(model, results) if energy else {}
     if energy:
-        rows += [_energies(results), ("power / W", list(balance.items()))]
+        rows += [_energies(results), (POWER, list(balance.items()))]
     scene, span = build(model, results), window(results, start, stop)
     figure = Figure(figsize=(12.0, max(4.6, 1.6 * len(rows) + 0.9)), layout="constrained")
     halves: Any = figure.subfigures(1, 2, width_ratios=(1.0, 1.3))
@@ -63,7 +77,7 @@ def dynamics_figure(
     step = _strained(results, span)
     traced = [n for n in chosen if n in results.points] if chosen else default_names(results, model)
     draw_mechanism(left, scene, traced, span, step, force_arrows(scene, model, results) if reactions else ())
-    draw_histories(right, results, rows, span)
+    draw_histories(right, results, rows, span, COLOURS)
     shared = not_unique(results)
     if reactions and shared:
         told = f"of smallest norm, as not unique: {', '.join(shared[:8])}{' ...' if len(shared) > 8 else ''}"
@@ -73,7 +87,7 @@ def dynamics_figure(
         told = f"largest imbalance {imbalance(balance):.1e} of the largest power"
         pane = right.axes[-1]
         pane.set_title(told, loc="right", fontsize=FONT - 1.5, color="#6b7280")
-        pane.get_lines()[0].set(linewidth=4.5, color="#c9ced6", zorder=1)  # the sum: seen below a curve that equals it
+        pane.get_lines()[0].set(linewidth=4.5, zorder=1)  # the sum: seen below a curve that equals it
         name_curves(pane)
     return figure
 
@@ -147,4 +161,4 @@ def effort_rows(results: Results, model: Model) -> list[Row]:
 def _energies(results: Results) -> Row:
     assert results.energy is not None
     found = results.energy
-    return "energy / J", [("kinetic", found.kinetic), ("potential", found.potential), ("total", found.total)]
+    return ENERGY, [("kinetic", found.kinetic), ("potential", found.potential), ("total", found.total)]

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 WIDTH = 760.0
 HEAD = 34.0  # the line with the name
 FONT = 13.0
-SHORTEST = 3.0  # an arrow below this length is not seen
+STROKE = 2.4  # of an arrow
+MARKER = 5.0  # length of its head, in strokes; a shorter arrow is left out
 # Isometric view: rows are the picture's right and up, and the way towards the eye.
 VIEW = np.array([[1.0, 1, 0], [-1, 1, 2], [1, -1, 1]]) / np.sqrt(np.array([[2.0], [6.0], [3.0]]))
 
@@ -165,8 +166,9 @@ def _identifier(drawn: Arrows) -> str:
 
 
 def _heads(vectors: Sequence[Arrows]) -> str:
-    markers = [f'<marker id="{_identifier(a)}" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="5" markerHeight="5" '
-               f'orient="auto"><path d="M0 0 L10 5 L0 10 z" fill="{a.colour}"/></marker>' for a in vectors]
+    markers = [f'<marker id="{_identifier(a)}" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="{MARKER:g}" '
+               f'markerHeight="{MARKER:g}" orient="auto"><path d="M0 0 L10 5 L0 10 z" fill="{a.colour}"/></marker>'
+               for a in vectors]
     return f"<defs>{''.join(markers)}</defs>" if markers else ""
 
 
@@ -175,8 +177,8 @@ def _arrows(film: Film, sheet: Sheet) -> list[str]:
     for drawn in film.vectors:
         tails, tips = sheet(drawn.places[steps]), sheet((drawn.places + drawn.vectors)[steps])
         for k in range(tails.shape[1]):
-            style = f'stroke="{drawn.colour}" stroke-width="2.4" marker-end="url(#{_identifier(drawn)})"'
-            seen = np.linalg.norm(tips[:, k] - tails[:, k], axis=1) >= SHORTEST
+            style = f'stroke="{drawn.colour}" stroke-width="{STROKE:g}" marker-end="url(#{_identifier(drawn)})"'
+            seen = np.linalg.norm(tips[:, k] - tails[:, k], axis=1) >= MARKER * STROKE
             motion = ""
             if not seen.all():  # a head alone would point anywhere
                 style += f' opacity="{int(seen[0])}"'
@@ -221,7 +223,7 @@ def _legend(vectors: Sequence[Arrows], sheet: Sheet) -> list[str]:
         y = sheet.height - sheet.foot + 12 + 26 * k
         end = 20 + drawn.length * sheet.scale
         note = drawn.legend if sheet.flat else f"{drawn.legend} (in the plane of the picture)"
-        parts += [f'<line x1="20" y1="{_n(y)}" x2="{_n(end)}" y2="{_n(y)}" stroke="{drawn.colour}" stroke-width="2.4" '
-                  f'marker-end="url(#{_identifier(drawn)})"/>',
+        parts += [f'<line x1="20" y1="{_n(y)}" x2="{_n(end)}" y2="{_n(y)}" stroke="{drawn.colour}" '
+                  f'stroke-width="{STROKE:g}" marker-end="url(#{_identifier(drawn)})"/>',
                   f'<text x="{_n(end + 12)}" y="{_n(y + 4.5)}" fill="{drawn.colour}">{escape(note)}</text>']
     return parts

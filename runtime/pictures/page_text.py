@@ -106,8 +106,9 @@ function drawShape(shape, points) {
 }
 function drawArrow(from, to, colour) {
   const dx = to[0] - from[0], dy = to[1] - from[1], l = Math.hypot(dx, dy);
-  if (l < 2) return;
-  const h = Math.min(11, 0.6 * l), u = dx / l, v = dy / l, x = to[0] - h * u, y = to[1] - h * v;
+  const h = 11;  // the head; a shorter arrow is left out
+  if (l < h) return;
+  const u = dx / l, v = dy / l, x = to[0] - h * u, y = to[1] - h * v;
   pen.strokeStyle = pen.fillStyle = colour; pen.lineWidth = 2.6;
   line([from, [x, y]], false); pen.stroke();
   line([to, [x - 0.42 * h * v, y + 0.42 * h * u], [x + 0.42 * h * v, y - 0.42 * h * u]], true); pen.fill();

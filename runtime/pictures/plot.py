@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 STYLES = ("-", "--", ":")
+NO_COLOURS: Mapping[str, Mapping[str, str]] = {}
 
 
 def plot(results: Results, model: Model, names: Sequence[str] | None = None, start: float | None = None,
@@ -152,17 +153,23 @@ def _angular(name: str, series: Any) -> list[tuple[str, tuple[str, Array]]]:
     return found
 
 
-def draw_histories(figure: Any, results: Results, rows: Sequence[Row], span: tuple[float, float]) -> None:
-    """Draw one diagram per row, above each other, over the part of the run that is shown."""
+def draw_histories(figure: Any, results: Results, rows: Sequence[Row], span: tuple[float, float],
+                   fixed: Mapping[str, Mapping[str, str]] = NO_COLOURS) -> None:
+    """Draw one diagram per row, above each other, over the part of the run that is shown.
+
+    `fixed` gives colours to the curves of a diagram, by its title and their names.
+    """
     shown = (results.time >= span[0]) & (results.time <= span[1])
     panes = np.atleast_1d(figure.subplots(len(rows), 1, sharex=True))
     # a name keeps its colour in all diagrams; its components differ by the style of the line
-    owners = list(dict.fromkeys(label.rsplit(" ", 1)[0] for _, curves in rows for label, _ in curves))
+    owners = list(dict.fromkeys(label.rsplit(" ", 1)[0] for title, curves in rows if title not in fixed
+                                for label, _ in curves))
     for ax, (title, curves) in zip(panes, rows, strict=True):
         for label, values in curves:
             owner, _, axis = label.rpartition(" ")
             style = STYLES["xyz".index(axis)] if owner and axis in "xyz" else "-"
-            colour = COLOURS[owners.index(label.rsplit(" ", 1)[0]) % len(COLOURS)]
+            colour = (fixed[title][label] if title in fixed
+                      else COLOURS[owners.index(label.rsplit(" ", 1)[0]) % len(COLOURS)])
             ax.plot(results.time[shown], values[shown], style, color=colour, linewidth=1.4, label=label,
                     marker="o" if np.count_nonzero(shown) < 2 else None)
         _dress(ax, title)

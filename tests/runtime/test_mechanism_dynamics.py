@@ -150,6 +150,15 @@ def test_inverse_without_masses_tells_why_all_is_zero(tmp_path: Path, capsys: py
     assert "no body has a mass" not in capsys.readouterr().err  # statics: forces alone are a load
 
 
+def test_without_drivers_a_mechanism_with_masses_is_referred_to_simulate() -> None:
+    for compute in ("run", "inverse"):
+        with pytest.raises(assurgent.InputError, match=r"1 free motion and 0 drivers.*`assurgent simulate`$"):
+            getattr(pendulum(mass=1.0), compute)()
+    with pytest.raises(assurgent.InputError) as caught:
+        pendulum().run()
+    assert "simulate" not in str(caught.value)
+
+
 def test_methods_are_known_by_name() -> None:
     m = heavy()
     with pytest.raises(assurgent.InputError, match=r"methods of inverse are direct, tangent, inverse - did you mean"):

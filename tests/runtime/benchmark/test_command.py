@@ -1,9 +1,11 @@
 """`assurgent bench`: what it prints fits, what it writes has the promised keys; never times."""
 
+import io
 import json
 import re
 
 import pytest
+from rich.console import Console
 
 from assurgent.runtime.benchmark import claims, peers, report, startup
 from assurgent.runtime.benchmark.methods import Row
@@ -120,7 +122,14 @@ def test_peers_that_are_missing_are_named(monkeypatch):
     monkeypatch.setattr(peers, "PEERS", (peers.Peer("nobody", "no_such_package_at_all", peers.pylinkage),))
     ready, missing = peers.prepared(1)
     assert ready == []
-    assert missing == ['nobody is not installed: pip install "assurgent[bench]"']
+    assert missing == ['nobody is not installed: pip install ".[bench]" in the folder of the project']
+
+
+def test_without_peers_the_hint_is_whole_and_no_empty_table_stands(monkeypatch):
+    monkeypatch.setattr(peers, "PEERS", (peers.Peer("nobody", "no_such_package_at_all", peers.pylinkage),))
+    text = io.StringIO()
+    report.show_peers(Console(file=text, width=100), [(None, [])], peers.prepared(1)[1], 10)
+    assert text.getvalue() == 'nobody is not installed: pip install ".[bench]" in the folder of the project\n'
 
 
 def test_peers_that_move_otherwise_are_not_timed(monkeypatch):

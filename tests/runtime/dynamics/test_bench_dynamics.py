@@ -50,7 +50,7 @@ def test_table_and_figures_without_peers(monkeypatch):
     assert [f["program"] for f in figures] == [dynamics.OURS, "Assurgent, global"]
     assert all(f["reached"] and f["error"] <= dynamics.ACCURACY for f in figures)
     assert figures[0]["seconds"] < figures[1]["seconds"]  # compiled against NumPy: two orders of magnitude
-    assert "Nobody is not installed - pip install 'assurgent[bench]'" in text.getvalue()
+    assert "Nobody is not installed - pip install '.[bench]'" in text.getvalue()
     json.dumps(figures)
 
 

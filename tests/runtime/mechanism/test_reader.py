@@ -489,14 +489,18 @@ WRONG = [
     (0, "[drivers]", '[drivers]\nagain = { between = ["B", "P"], distance = "t" }', "both points of body 'rod'"),
     (0, "[drivers]", '[drivers]\nagain = { between = ["B", "P"], joint = "A" }', "a driver has one of 'joint'"),
     (0, 'joint = "D", angle = 2', 'joint = "A", angle = 2', "the driver 'theta' prescribes this coordinate"),
-    (0, 'torque = "3*t"', 'torque = ["t", "t"]', r"\[forces\] turn.torque: is a number or a formula in t"),
+    (0, 'torque = "3*t"', 'torque = ["t", "t"]', r"turn.torque: is a number or a formula in t, not \['t', 't'\] of 2"),
+    (0, "torque = ", "point = 'B', force = [1, 2, 3] } #", r"force: is a list of 2 .* in t, not \[1, 2, 3\] of 3"),
+    (0, 'angle = "pi/2 + omega*t"', 'angle = "pi/2 + omega*time"', "unknown name 'time' - time is written t$"),
     (0, ', torque = "3*t"', "", r"\[forces\] turn: has either 'force'"),
     (0, 'type = "spring"', 'type = "sping"', "there is no type of force 'sping' - did you mean 'spring'"),
     (0, "length = 2, damping", "damping", r"\[forces\] coil: lacks 'length'"),
     (0, "RRR_1 = 1", "RRR_1 = 1.5", r"\[assembly\] RRR_1: is the whole number of an assembly mode"),
     (0, "gravity = [0", "gravity = [0, 0", "gravity: is a list of 2 numbers"),
     (0, "[joints]", "[joints", "m.toml:39: not valid TOML"),
-    (0, "[points]", "[points]\nA = [1, 1]", "not valid TOML"),
+    (0, "[points]", "[points]\nA = [1, 1]", r"m.toml:\d+: not valid TOML: the name 'A' stands twice in one"),
+    (0, "[points]", "[points]\n[points]", r"m.toml:\d+: not valid TOML: the table \[points\] stands twice - join"),
+    (1, "radius = 2, axis", "radius = 2, radius = 3, axis", r"the name 'radius' stands twice in one table"),
     (0, "[bodies.crank]", "[bodies.crank]\nkind = 'rod'", "a rod is a moving body of a spatial mechanism"),
     (1, "radii = [2, 1]", "radii = [2, 1], ratio = 2", "a gear has either 'ratio'"),
     (1, "radii = [2, 1]", "radii = [2, -1]", r"\[joints\] mesh.radii: must be greater than 0"),
@@ -546,6 +550,19 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
         load(tmp_path / "big.toml")
     with pytest.raises(InputError, match="not valid TOML"):
         loads("a = " + "[" * 100_000, "deep")
+
+
+def test_a_name_that_stands_twice_is_named_with_its_line() -> None:
+    """Also at the end of a file, where the parser gives no line, and in a value of several lines, which hides it."""
+    for text, says in (
+        ("[a]\nb = 1\nb = 2", "m:3: not valid TOML: the name 'b' stands twice"),
+        ("[a]\r\nb = 1\r\nb = 2\r\nc = 3\r\n", "m:3: not valid TOML: the name 'b' stands twice"),
+        ("[a]\nb = 1\n[a.b]\nc = 2\n", "m:3: not valid TOML: the name 'a.b' stands twice"),
+        ("b = 1\nb = [\n  2,\n]\nc = 3\n", "m:4: not valid TOML: a name stands twice"),
+        ("[a.b]\n[c]\n[a.b]\n", r"m:3: not valid TOML: the table \[a.b\] stands twice"),
+    ):
+        with pytest.raises(InputError, match=says):
+            loads(text, "m")
 
 
 def test_windows_lines_and_marks_are_read(tmp_path: Path) -> None:

@@ -57,6 +57,29 @@ def test_gif_has_the_frames_and_a_white_paper(tmp_path, four_bar):
     assert [p.name for p in tmp_path.iterdir()] == ["x.gif"]
 
 
+@pytest.mark.parametrize("name", ["four-bar", "a name that leaves no room beside it for the time", "long " * 40])
+def test_name_and_time_keep_apart(four_bar, name):
+    """The name ends before the time begins, or stands above it; both stay within the picture."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    model, results = four_bar
+    film = plan(model, results, fps=5, seconds=1)
+    film = replace(film, scene=replace(film.scene, name=name))
+    figure = Figure(figsize=(3.52, 6.4), dpi=module.PIXELS)
+    FigureCanvasAgg(figure)
+    title = figure.text(0.02, 1.0, name, fontsize=11, fontweight="bold", va="center")
+    clock = figure.text(0.98, 1.0, "", fontsize=9, ha="right", va="center", family="monospace")
+    band = module._head(film, title, clock, 6.4)
+    one, two = title.get_window_extent(), clock.get_window_extent()
+    assert one.x1 < two.x0 or one.y0 > two.y1
+    for box in (one, two):
+        assert box.x0 >= 0
+        assert box.x1 <= figure.bbox.width
+        assert (1 - band) * figure.bbox.height <= box.y0
+        assert box.y1 <= figure.bbox.height
+
+
 def test_film_is_written_by_ffmpeg(tmp_path, rssr):
     try:
         module.ffmpeg()
@@ -120,8 +143,8 @@ def test_a_planar_svg_turns_the_crank_by_its_angle(tmp_path, four_bar):
 
 
 @pytest.mark.parametrize(("options", "message"), [
-    ({"trace": ["Q"]}, "trace 'Q' is no point"), ({"fps": 0}, "must be positive"),
-    ({"seconds": -1}, "must be positive"),
+    ({"trace": ["Q"]}, "trace 'Q' is no point"), ({"fps": 0}, "^animation: fps = 0 must be positive$"),
+    ({"seconds": -1}, "^animation: seconds = -1 must be positive$"),
     ({"vectors": ("speed",)}, "'speed' is not known"), ({"start": -1}, "outside the run"),
 ])
 def test_wrong_wishes_are_refused(tmp_path, four_bar, options, message):

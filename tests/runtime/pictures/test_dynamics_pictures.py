@@ -241,6 +241,58 @@ def test_the_figure_has_the_diagrams_asked_for_and_their_units() -> None:
     assert panes[-1].get_xlabel() == "t / s"
 
 
+def test_a_quantity_has_one_colour_in_all_figures() -> None:
+    """Whatever stands beside them, energies and powers look the same, and no two in a diagram are alike."""
+
+    def colours(model: Model, results: Results, reactions: bool) -> dict[str, str]:
+        panes = dynamics_figure(results, model, reactions=reactions, energy=True).subfigs[1].axes[-2:]
+        found = [{line.get_label(): line.get_color() for line in pane.get_lines()} for pane in panes]
+        assert all(len(set(shown.values())) == len(shown) for shown in found)
+        return found[0] | found[1]
+
+    seen: dict[str, set[str]] = {}
+    for case in (sprung, crank, loaded):
+        for reactions in (True, False):
+            for name, colour in colours(*case(), reactions).items():
+                seen.setdefault(name, set()).add(colour)
+    assert {"kinetic", "total", "weights", "springs", "dampers", "drivers", "forces"} <= seen.keys()
+    assert all(len(shown) == 1 for shown in seen.values()), seen
+
+
+def test_arrows_shorter_than_their_heads_are_left_out_everywhere(tmp_path: Path) -> None:
+    """At an instant when a force is below the length of a head, neither the film nor the SVG draws it."""
+    from matplotlib.figure import Figure
+
+    from assurgent.runtime.pictures.draw import SHAFT, TIP, Drawing
+
+    model, results = loaded()
+    scene = build(model, results)
+    drawn = force_arrows(scene, model, results)
+    figure = Figure(figsize=(5, 5))
+    ax = figure.add_axes((0, 0, 1, 1))
+    drawing = Drawing(ax, scene, vectors=drawn)
+    left_out = 0
+    for k in range(len(results)):
+        drawing.update(k)
+        for quiver, arrows in zip((c for c in ax.collections if hasattr(c, "U")), drawn, strict=True):
+            short = np.linalg.norm(arrows.vectors[k], axis=1) < TIP * SHAFT / 72 * drawing._per_inch()
+            assert np.array_equal(np.broadcast_to(quiver.Umask, short.shape), short)
+            left_out += np.count_nonzero(short)
+    assert left_out > 0
+    root = ET.parse(animate(model, results, tmp_path / "x.svg", fps=5, seconds=2, forces=True)).getroot()
+    hidden = 0
+    for line in root.iter("{http://www.w3.org/2000/svg}line"):
+        moved = {a.get("attributeName"): a.get("values", "").split(";") for a in line}
+        if line.get("marker-end") and "x1" in moved:
+            x1, y1, x2, y2 = (np.array(moved[key], dtype=float) for key in ("x1", "y1", "x2", "y2"))
+            shown = np.array(moved.get("opacity", ["1"] * len(x1))) == "1"
+            length = np.hypot(x2 - x1, y2 - y1)
+            assert np.all(length[shown] >= 5 * 2.4 - 0.03)  # places are rounded to hundredths
+            assert np.all(length[~shown] < 5 * 2.4 + 0.03)
+            hidden += np.count_nonzero(~shown)
+    assert hidden > 0
+
+
 def test_at_most_six_joints_by_default() -> None:
     m = Mechanism.load(EXAMPLES / "jansen-leg.toml")
     m.gravity = [0, -9.81]
