@@ -89,7 +89,7 @@ def command_inverse(options: argparse.Namespace) -> int:
         _progress(note)
     _title(found.results, f"largest error of the power balance {found.results.diagnostics['power_balance']:.1e}")
     out.print(force_table(found.results))
-    _not_unique(found.results)
+    _marked(found.results)
     found.finished()
     return 0
 
@@ -123,7 +123,15 @@ def _title(results: Results, more: str) -> None:
     )
 
 
-def _not_unique(results: Results) -> None:
+def _marked(results: Results) -> None:
+    """Say what cannot be taken at its face value."""
+    times = results.diagnostics.get("unbounded")
+    if times:
+        out.print(
+            f"[yellow]![/] forces grow without bound towards t = {', '.join(f'{t:.9g}' for t in times)} s: the drivers "
+            "cannot carry the motion there",
+            highlight=False,
+        )
     marked = results.diagnostics.get("reactions")
     if marked:
         names = ", ".join(marked["not_unique"])
@@ -154,7 +162,7 @@ def command_simulate(options: argparse.Namespace) -> int:
     _title(results, ", ".join(told))
     if len(results.time):
         out.print(motion_table(results))
-    _not_unique(results)
+    _marked(results)
     found.finished()
     return 0
 

@@ -56,3 +56,10 @@ def test_forces_pass_a_meeting_smoothly(t: float) -> None:
     assert "unbounded" not in found.diagnostics
     # in line with the guide, the rod carries ram and its own share: the guide feels nothing
     assert abs(found.reactions["G"].force[k][0]) < 1e-6 * np.abs(force).max()
+
+
+def test_forces_without_bound_are_said_to_be_so() -> None:
+    # the slider cannot turn the crank in line with it, but a crank out of balance must be turned
+    sideways = PRESS.replace("centre = [0, 0]", "centre = [0.02, 0.03]").replace("[0, -9.81]", "[-5, -9.81]")
+    found = inverse(loads(sideways, "press.toml")).results
+    assert found.diagnostics["unbounded"] == pytest.approx([0.25, 0.75], abs=1e-9)
