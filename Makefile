@@ -29,7 +29,9 @@ test: lint types check-generated ## lint, types, drift and the tests, without th
 	@echo "== tests"
 	@$(PY) -m pytest -q -n $(WORKERS) -m "not long"
 
-test-all: lint types check-generated ## as test, with the long tests
+test-all: lint types check-generated ## as test, with the long tests and those beside other programs
+	@echo "== other programs of the benchmarks"
+	@$(PY) -m pip install -q -e ".[dev,bench]"
 	@echo "== all tests"
 	@$(PY) -m pytest -q -n $(WORKERS)
 
@@ -49,7 +51,8 @@ types: $(STAMP) ## mypy, strict
 	@$(PY) -m pip install -qq --no-deps --no-build-isolation --no-compile --target build/check .
 	@MYPYPATH=build/check $(PY) -m mypy -p assurgent
 
-bench: $(STAMP) ## measure speed
+bench: $(STAMP) ## measure speed, beside other programs
+	@$(PY) -m pip install -q -e ".[dev,bench]"
 	@$(VENV)/bin/assurgent bench
 
 clean: ## remove everything that can be made again, .venv included
