@@ -1,10 +1,10 @@
-"""Program modules: one per set of types, emitted at first use, kept and signed beside the user's types."""
+"""Modules of sets of types, such as programs: emitted at first use, kept and signed beside the user's types."""
 
 from __future__ import annotations
 
 import hashlib
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -17,23 +17,35 @@ Variants = Sequence[tuple[ModuleType, frozenset[int]]]
 
 def program_module(variants: Variants) -> ModuleType:
     """Return the module that runs groups of these types; emitted and stored where it is new."""
-    return _loaded(tuple(variants))
+    return _program(tuple(variants))
 
 
 @cache
-def _loaded(variants: tuple[tuple[ModuleType, frozenset[int]], ...]) -> ModuleType:
-    description = _description(variants)
+def _program(variants: tuple[tuple[ModuleType, frozenset[int]], ...]) -> ModuleType:
+    def text() -> str:
+        from ...codegen.program import program_text
+
+        return program_text(variants)
+
+    makers = (
+        "templates/program.py.jinja", "templates/system.py.jinja", "codegen/program.py", "codegen/specialise.py",
+        "runtime/motion/kernels.py", "runtime/motion/lanemath.py",
+    )  # fmt: skip
+    return stored("program", variants, makers, text)
+
+
+def stored(kind: str, variants: Variants, makers: Sequence[str], text: Callable[[], str]) -> ModuleType:
+    """Return the module of a kind for a set of types; `makers` are the files that decide its text besides the types."""
+    description = _description(variants, makers)
     key = hashlib.sha256(description.encode()).hexdigest()[:16]
-    name = f"program_{key}"
-    store = Store(default_root().parent / "programs")
+    name = f"{kind}_{key}"
+    store = Store(default_root().parent / f"{kind}s")
     found = store.find(name, key)
     if found is None:
         with store.lock(name):
             found = store.find(name, key)
             if found is None:
-                from ...codegen.program import program_text
-
-                staging = store.stage(name, program_text(variants), description)
+                staging = store.stage(name, text(), description)
                 try:
                     found = store.publish(staging, name, name, key)
                 finally:
@@ -41,19 +53,14 @@ def _loaded(variants: tuple[tuple[ModuleType, frozenset[int]], ...]) -> ModuleTy
     return found.load()
 
 
-def _description(variants: tuple[tuple[ModuleType, frozenset[int]], ...]) -> str:
-    """Return what decides a program module: its types' own texts, their constants, the template and its support."""
+def _description(variants: Variants, makers: Sequence[str]) -> str:
+    """Return what decides a module: its types' own texts, their constants, the templates and their support."""
     lines = ["format = 1"]
     for module, constant in variants:
         text = Path(str(module.__file__)).read_bytes()
         lines.append(f"# {module.__name__} {hashlib.sha256(text).hexdigest()} {sorted(constant)}")
-    for path in (
-        package_folder("templates") / "program.py.jinja",
-        package_folder("templates") / "system.py.jinja",
-        package_folder("codegen") / "program.py",
-        package_folder("codegen") / "specialise.py",
-        package_folder("runtime") / "motion" / "kernels.py",
-        package_folder("runtime") / "motion" / "lanemath.py",
-    ):
-        lines.append(f"# {path.name} {hashlib.sha256(path.read_bytes()).hexdigest()}")
+    for maker in makers:
+        package, rest = maker.split("/", 1)
+        digest = hashlib.sha256((package_folder(package) / rest).read_bytes()).hexdigest()
+        lines.append(f"# {maker} {digest}")
     return "\n".join(lines) + "\n"
