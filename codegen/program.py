@@ -110,12 +110,13 @@ _IN_LANES = (
 )
 
 
-def _tuple(items: Sequence[str]) -> str:
+def as_tuple(items: Sequence[str]) -> str:
+    """Return the text of a tuple of the items."""
     return f"({', '.join(items)}{',' if len(items) == 1 else ''})"
 
 
 def _unit(first: int, n: int) -> str:
-    return _tuple([f"1.0 if i == {first + j} else 0.0" for j in range(n)])
+    return as_tuple([f"1.0 if i == {first + j} else 0.0" for j in range(n)])
 
 
 def variant_text(number: int, scratch: int, module: ModuleType, constant: frozenset[int]) -> VariantText:
@@ -128,7 +129,7 @@ def variant_text(number: int, scratch: int, module: ModuleType, constant: frozen
 
     def known(array: str) -> str:
         still = "h{}" if array == "q" else "0.0"
-        return _tuple([still.format(i) if i in constant else f"{array}[h{i}, k]" for i in range(s)])
+        return as_tuple([still.format(i) if i in constant else f"{array}[h{i}, k]" for i in range(s)])
 
     closed, tensor = bool(module.CLOSED_FORM), hasattr(module, "acceleration_3ot_at")
     kind = "closed" if closed else "newton"
@@ -151,28 +152,28 @@ def variant_text(number: int, scratch: int, module: ModuleType, constant: frozen
         points=bool(module.POINTS),
         scratch=scratch,
         if_kept=tuple(f"if rows[r0 + {i}] >= 0: " if p > r else "" for i in range(p)),
-        at_h=tuple(_tuple([f"y[{o}, h_rows[h0 + {i}]]" for i in range(s)]) for o in range(3)),
-        at_phi=tuple(_tuple([f"y[{o}, phi_rows[p0 + {i}]]" for i in n]) for o in range(3)),
-        point_h=tuple(_tuple([f"y[{o}, rows[h0 + {r + i}]]" for i in range(s)]) for o in range(3)),
-        point_phi=tuple(_tuple([f"y[{o}, rows[h0 + {i}]]" for i in n]) for o in range(3)),
-        zero_h=_tuple(["0.0"] * s),
-        zero_phi=_tuple(["0.0"] * r),
+        at_h=tuple(as_tuple([f"y[{o}, h_rows[h0 + {i}]]" for i in range(s)]) for o in range(3)),
+        at_phi=tuple(as_tuple([f"y[{o}, phi_rows[p0 + {i}]]" for i in n]) for o in range(3)),
+        point_h=tuple(as_tuple([f"y[{o}, rows[h0 + {r + i}]]" for i in range(s)]) for o in range(3)),
+        point_phi=tuple(as_tuple([f"y[{o}, rows[h0 + {i}]]" for i in n]) for o in range(3)),
+        zero_h=as_tuple(["0.0"] * s),
+        zero_phi=as_tuple(["0.0"] * r),
         n_coordinates=r + s,
         unit_phi=_unit(0, r),
         unit_h=_unit(r, s),
         options="FLAT" if r <= LARGEST_FLAT else "INTERNAL",
         bind_rows=tuple(bind),
-        par=_tuple([f"par[{i}]" for i in range(len(module.PARAMETERS))]),
-        par_at=_tuple([f"par[c0 + {i}]" for i in range(len(module.PARAMETERS))]),
-        branch=_tuple([f"branch[{i}]" for i in range(len(module.BRANCHES))]),
+        par=as_tuple([f"par[{i}]" for i in range(len(module.PARAMETERS))]),
+        par_at=as_tuple([f"par[c0 + {i}]" for i in range(len(module.PARAMETERS))]),
+        branch=as_tuple([f"branch[{i}]" for i in range(len(module.BRANCHES))]),
         hs=known("q"),
         hd=known("qdot"),
         hdd=known("qddot"),
-        found=_tuple([f"found[{i}]" for i in n]),
-        out=_tuple([f"out[p{i}, k]" for i in n]),
-        corrected=_tuple([f"xs[{i}] - {'' if unit == 1.0 else f'{1 / unit} * '}dx[{i}]" for i in n]),
+        found=as_tuple([f"found[{i}]" for i in n]),
+        out=as_tuple([f"out[p{i}, k]" for i in n]),
+        corrected=as_tuple([f"xs[{i}] - {'' if unit == 1.0 else f'{1 / unit} * '}dx[{i}]" for i in n]),
         limit=f"{'' if unit == 1.0 else f'{unit * unit} * '}limit * limit",
-        prediction=_tuple([f"out[p{i}, j] + dt * (outdot[p{i}, j] + 0.5 * dt * outddot[p{i}, j])" for i in n]),
+        prediction=as_tuple([f"out[p{i}, j] + dt * (outdot[p{i}, j] + 0.5 * dt * outddot[p{i}, j])" for i in n]),
         step_square=" + ".join(f"dx[{i}] * dx[{i}]" for i in n),
         and_work=", work" if loops else "",
         kernels=tuple(kernels.values()),
@@ -216,14 +217,15 @@ def program_text(variants: Sequence[tuple[ModuleType, frozenset[int]]]) -> str:
     fields = ProgramText(
         "0" * 64, title, tuple(texts), DRIVERS, any(t.in_lanes for t in texts), tuple(range(2, scratch, 2))
     )
-    source = _environment().loader.get_source(_environment(), "program.py.jinja")[0]  # type: ignore[union-attr]
+    source = environment().loader.get_source(environment(), "program.py.jinja")[0]  # type: ignore[union-attr]
     digest = hashlib.sha256("\n".join([source, repr(fields)]).encode()).hexdigest()
-    text = _environment().get_template("program.py.jinja").render(program=replace(fields, digest=digest))
+    text = environment().get_template("program.py.jinja").render(program=replace(fields, digest=digest))
     return "\n".join(line.rstrip() for line in text.split("\n")).strip("\n") + "\n"
 
 
 @cache
-def _environment() -> jinja2.Environment:
+def environment() -> jinja2.Environment:
+    """Return how templates of sets of types are read; apart from that of single types, which loads SymPy."""
     return jinja2.Environment(
         loader=jinja2.PackageLoader("assurgent.templates", ""),
         undefined=jinja2.StrictUndefined,

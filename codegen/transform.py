@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from types import ModuleType
 
-from .program import _environment, _tuple
+from .program import as_tuple, environment
 
 TEMPLATE = "transform.py.jinja"
 
@@ -61,10 +61,10 @@ def _variant(number: int, module: ModuleType, constant: frozenset[int]) -> Trans
 
     def known(offset: str) -> str:
         """Return ḣ, ḧ or a column of R: what never changes has literal zeros, so that its products fold away."""
-        return _tuple(["0.0" if i in constant else f"x[h{i}{offset}]" for i in range(s)])
+        return as_tuple(["0.0" if i in constant else f"x[h{i}{offset}]" for i in range(s)])
 
     def own(offset: str) -> str:
-        return _tuple([f"x[p{i}{offset}]" for i in range(r)])
+        return as_tuple([f"x[p{i}{offset}]" for i in range(r)])
 
     dimension = 2 if module.SPACE == "planar" else 3
     loops = module.SOLVER != "unrolled"
@@ -82,20 +82,20 @@ def _variant(number: int, module: ModuleType, constant: frozenset[int]) -> Trans
         points=(len(module.POINTS), dimension),
         bind=tuple([f"h{i} = ints[hr + {i}]" for i in range(s)] + [f"p{i} = ints[pr + {i}]" for i in range(r)]),
         bind_base=tuple(f"b{i} = ints[pr + {r + i}]" for i in range(r)),
-        par=_tuple([f"x[c + {i}]" for i in range(len(module.PARAMETERS))]),
-        branch=_tuple([f"x[s + {i}]" for i in range(len(module.BRANCHES))]),
-        hs=_tuple([f"x[h{i}]" for i in range(s)]),
+        par=as_tuple([f"x[c + {i}]" for i in range(len(module.PARAMETERS))]),
+        branch=as_tuple([f"x[s + {i}]" for i in range(len(module.BRANCHES))]),
+        hs=as_tuple([f"x[h{i}]" for i in range(s)]),
         hd=known(" + 1"),
         hdd=known(" + 2"),
         column=known(" + j"),
-        zero_h=_tuple(["0.0"] * s),
-        zero_phi=_tuple(["0.0"] * r),
-        found=_tuple([f"found[{i}]" for i in range(r)]),
+        zero_h=as_tuple(["0.0"] * s),
+        zero_phi=as_tuple(["0.0"] * r),
+        found=as_tuple([f"found[{i}]" for i in range(r)]),
         phi=own(""),
         phid=own(" + 1"),
         phidd=own(" + 2"),
         phi_column=own(" + j"),
-        prediction=_tuple([f"x[b{i}] + dt * (x[b{i} + 1] + 0.5 * dt * x[b{i} + 2])" for i in range(r)]),
+        prediction=as_tuple([f"x[b{i}] + dt * (x[b{i} + 1] + 0.5 * dt * x[b{i} + 2])" for i in range(r)]),
     )
 
 
@@ -103,7 +103,7 @@ def transform_text(variants: Sequence[tuple[ModuleType, frozenset[int]]]) -> str
     """Return the module that passes the velocity transformation through groups of these types."""
     texts = tuple(_variant(i, m, constant) for i, (m, constant) in enumerate(variants))
     fields = TransformText("0" * 64, ", ".join(dict.fromkeys(t.name for t in texts)), texts)
-    source = _environment().loader.get_source(_environment(), TEMPLATE)[0]  # type: ignore[union-attr]
+    source = environment().loader.get_source(environment(), TEMPLATE)[0]  # type: ignore[union-attr]
     digest = hashlib.sha256("\n".join([source, repr(fields)]).encode()).hexdigest()
-    text = _environment().get_template(TEMPLATE).render(transform=replace(fields, digest=digest))
+    text = environment().get_template(TEMPLATE).render(transform=replace(fields, digest=digest))
     return "\n".join(line.rstrip() for line in text.split("\n")).strip("\n") + "\n"

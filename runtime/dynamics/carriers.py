@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..mechanism.model import Array, Model
-from ..motion.bodies import _shortest
+from ..motion.bodies import shortest_turn
 from ..motion.program import Program, Terms
 from .posture import Posture, width
 
@@ -92,7 +92,7 @@ class Carriers:
         for k, (point, line) in self.rods:
             d = axes[:, 0, k]  # order, component, lane
             body = self.rod_bodies[k]
-            rotation[k] = (_shortest(body.rotation @ line, d[0].T[-1:]) @ body.rotation)[0]
+            rotation[k] = (shortest_turn(body.rotation @ line, d[0].T[-1:]) @ body.rotation)[0]
             omega[k], alpha[k] = np.cross(d[0], d[1], axis=0), np.cross(d[0], d[2], axis=0)
             r = np.repeat((rotation[k] @ -point)[:, None], d.shape[2], axis=1)
             v = np.cross(omega[k], r, axis=0)

@@ -97,7 +97,7 @@ class Reactions:
     def _wrenches(self, poses: Poses, multipliers: Array) -> dict[str, Wrench]:
         found: dict[str, Wrench] = {}
         planar = self.model.dimension == 2
-        for batch, terms in self.system._terms(poses):
+        for batch, terms in self.system.terms_at(poses):
             if batch.names[0] not in self.model.joints:  # spins of rods
                 continue
             rows = batch.start + np.arange(len(batch.names) * len(terms)).reshape(-1, len(terms))

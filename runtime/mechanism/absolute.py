@@ -265,7 +265,7 @@ class Absolute:
     def rows(self, poses: Poses, values: Mapping[str, float]) -> Numbers:
         """Return the residual of every row; `values` are those of the drivers."""
         parts = []
-        for batch, terms in self._terms(poses):
+        for batch, terms in self.terms_at(poses):
             value = np.stack([t.value for t in terms], axis=1)
             if batch.kind.startswith("driver"):
                 value = value - np.array([[values[name]] for name in batch.names])
@@ -277,7 +277,7 @@ class Absolute:
     def measured(self, poses: Poses) -> dict[str, float]:
         """Return the values that the drivers' coordinates have at the poses."""
         found: dict[str, float] = {}
-        for batch, terms in self._terms(poses):
+        for batch, terms in self.terms_at(poses):
             if batch.kind.startswith("driver"):
                 found.update(zip(batch.names, terms[0].value.tolist(), strict=True))
         return found
@@ -294,7 +294,7 @@ class Absolute:
         """Return the Jacobian by the unknown twists and contacts as rows, columns and values; doubles add up."""
         found: list[tuple[Indices, Indices, Numbers]] = []
         components = np.array(self.components)
-        for batch, terms in self._terms(poses):
+        for batch, terms in self.terms_at(poses):
             row = batch.start + np.arange(len(batch.names) * len(terms)).reshape(-1, len(terms))
             for body, role in ((batch.first, "first"), (batch.second, "second"), (batch.third, "third")):
                 mine = self.column[body] >= 0
@@ -332,7 +332,7 @@ class Absolute:
         rows, columns, values = self.triplets(poses)
         return np.asarray(np.bincount(rows, weights=values * vector[columns], minlength=self.n_rows), dtype=np.float64)
 
-    def _terms(self, poses: Poses) -> list[tuple[Batch, list[Term]]]:
+    def terms_at(self, poses: Poses) -> list[tuple[Batch, list[Term]]]:
         table = PLANAR if self.planar else SPATIAL
         return [(batch, table[batch.kind][0](Pair(batch, poses))) for batch in self.batches]
 

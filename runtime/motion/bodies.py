@@ -73,7 +73,7 @@ def _spatial(model: Model, body: Body, carrier: Carrier, solution: Solution, ste
     point, line = carrier.line
     (d,) = axes
     first = body.rotation @ line
-    rotation = _shortest(first, d[0].T) @ body.rotation
+    rotation = shortest_turn(first, d[0].T) @ body.rotation
     omega, alpha = np.cross(d[0], d[1], axis=0), np.cross(d[0], d[2], axis=0)
     local = -point  # the rod's own origin, seen from the point of its line that the rows give
     r = (rotation @ local).T
@@ -82,7 +82,7 @@ def _spatial(model: Model, body: Body, carrier: Carrier, solution: Solution, ste
     return BodyMotion(origin + np.stack([r, v, a]), rotation=rotation, omega=omega, alpha=alpha)
 
 
-def _shortest(first: Array, directions: Array) -> Array:
+def shortest_turn(first: Array, directions: Array) -> Array:
     """Return the rotations (n x 3 x 3) about the common perpendicular that turn a unit vector into each direction."""
     c = directions @ first
     v = np.cross(first, directions)
