@@ -224,6 +224,31 @@ class Derivation:
             found.append((formula.name, (place, velocity, acceleration)))
         return tuple(found)
 
+    @cached_property
+    def point_jerks(self) -> tuple[Row, ...]:
+        """The third derivative of every point of interest."""
+        rates: dict[sp.Symbol, sp.Expr] = {}
+        for coordinates in (self.phi, self.h):
+            for order in (1, 2):
+                rates |= dict(zip(coordinates.rate(order), coordinates.rate(order + 1), strict=True))
+        qdot = self._motion(self.phi.rate(1), self.h.rate(1), sp.Integer(1))
+        return tuple(along(acceleration, {**qdot, **rates}) for _, (_, _, acceleration) in self.points)
+
+    @cached_property
+    def point_tangents(self) -> tuple[tuple[Row, Row, Row], ...]:
+        """Changes of every point of interest, its velocity and acceleration with those of φ, h, rates and parameters."""
+        change: dict[sp.Symbol, sp.Expr] = {}
+        for coordinates in (self.phi, self.h):
+            change |= dict(zip(coordinates.symbols, coordinates.named("d"), strict=True))
+            for order in (1, 2):
+                rate = coordinates.rate(order)
+                change |= dict(zip(rate, Coordinates(rate).named("d"), strict=True))
+        change |= dict(zip(self.par.symbols, self.par.named("d"), strict=True))
+        return tuple(
+            (along(place, change), along(velocity, change), along(acceleration, change))
+            for _, (place, velocity, acceleration) in self.points
+        )
+
     # ---- small groups: K and L in symbols -----------------------------------------------------------------------
     @cached_property
     def K(self) -> sp.ImmutableMatrix | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -11,10 +12,20 @@ import jinja2
 from jinja2.meta import find_referenced_templates
 
 from ..runtime.store import SPECIFICATION
-from . import layout
+from . import ir, layout, printer
 from .derive import Derivation, row_labels
 from .kernels import GroupIR
 from .linear import EXPLICIT_ORDER
+
+
+@dataclass(frozen=True)
+class SweepText:
+    """One way to sweep a type over lanes: its name, how accelerations are found, and whether in loops."""
+
+    name: str
+    method: str
+    tensor: bool
+    in_loops: bool
 
 
 @dataclass(frozen=True)
@@ -42,6 +53,7 @@ class ModuleText:
     in_loops: bool
     unrolled_3ot: bool
     inlined: bool
+    trigonometric: bool
     solver: str
     newton_equation: str
     K_equation: str
@@ -54,8 +66,8 @@ class ModuleText:
     unpack_rates: tuple[str, ...]
     unpack_motion: tuple[str, ...]
     unpack_change: tuple[str, ...]
-    unpack_lane: tuple[str, ...]
-    prediction: tuple[str, ...]
+    lane: layout.LaneText
+    sweeps: tuple[SweepText, ...]
     kernels: tuple[layout.KernelText, ...]
     rate_functions: tuple[layout.RateText, ...]
 
@@ -142,6 +154,7 @@ def emit(derivation: Derivation, group: GroupIR, origin: str) -> EmittedModule:
     loops = group.solver != "unrolled"
     kernels = tuple(layout.kernel_text(k) for k in group.kernels)
     least_squares = d.n_constraints > d.n_dependent
+    inlined = not loops and max(group.block_sizes) <= EXPLICIT_ORDER
     headline = (
         f"{spec.name}, {spec.space}: {spec.title or 'group'}; {d.n_dependent} dependent, "
         f"{d.n_independent} independent, {d.n_constraints} constraints."
@@ -167,7 +180,8 @@ def emit(derivation: Derivation, group: GroupIR, origin: str) -> EmittedModule:
         least_squares=least_squares,
         in_loops=loops,
         unrolled_3ot=group.has_unrolled_3ot,
-        inlined=not loops and max(group.block_sizes) <= EXPLICIT_ORDER,
+        inlined=inlined,
+        trigonometric=any(_calls(k, ("sin", "cos")) for k in group.kernels),
         solver=group.solver,
         newton_equation="21" if least_squares else "19a",
         K_equation="28a" if least_squares else "25a",
@@ -180,8 +194,11 @@ def emit(derivation: Derivation, group: GroupIR, origin: str) -> EmittedModule:
         unpack_rates=layout.lines(layout.rates(d)),
         unpack_motion=layout.lines(layout.motion(d)),
         unpack_change=layout.lines(layout.change(d)),
-        unpack_lane=layout.lines(layout.lane(d), 2 * layout.INDENT),
-        prediction=layout.lines(layout.prediction(d), 3 * layout.INDENT),
+        lane=layout.lanes(d, len(group.branches), inlined and group.has_closed_form, loops or not group.has_closed_form),
+        sweeps=(
+            SweepText("sweep", "TD", False, False),
+            SweepText("sweep_3ot", "3OT", True, not group.has_unrolled_3ot),
+        ),
         kernels=kernels,
         rate_functions=layout.rate_functions(d),
     )
@@ -190,8 +207,39 @@ def emit(derivation: Derivation, group: GroupIR, origin: str) -> EmittedModule:
     return EmittedModule(spec.name, spec.module, tidy(text), digest)
 
 
+def _calls(kernel: ir.Kernel, functions: Sequence[str]) -> bool:
+    """Return whether a kernel calls one of some functions."""
+
+    def inside(node: ir.Node) -> bool:
+        match node:
+            case ir.Call(function, argument):
+                return function in functions or inside(argument)
+            case ir.Scaled(_, inner):
+                return inside(inner)
+            case ir.Sum(terms):
+                return any(inside(n) for _, n in terms)
+            case ir.Product(factors):
+                return any(inside(n) for n, _ in factors)
+            case ir.Select(less, greater, yes, no):
+                return any(inside(n) for n in (less, greater, yes, no))
+        return False
+
+    return any(inside(a.value) for section in kernel.sections for a in section.statements)
+
+
 def _with_digest(fields: ModuleText, digest: str) -> ModuleText:
     return ModuleText(**{**fields.__dict__, "digest": digest})
+
+
+_TUPLE = re.compile(r"( *)(\w+) = \((.*)\)")
+
+
+def _fitted(line: str) -> str:
+    """Return a line, broken where it assigns a tuple that is too long for it."""
+    found = _TUPLE.fullmatch(line)
+    if len(line) <= printer.WIDTH or found is None:
+        return line
+    return printer.broken(f"{found[1]}{found[2]} = (", found[3], found[1])
 
 
 def tidy(text: str) -> str:
@@ -199,5 +247,5 @@ def tidy(text: str) -> str:
     lines: list[str] = []
     for line in text.split("\n"):
         if line.strip() or lines[-2:] != ["", ""]:
-            lines.append(line.rstrip())
+            lines += _fitted(line.rstrip()).split("\n")
     return "\n".join(lines).strip("\n") + "\n"

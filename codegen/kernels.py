@@ -335,6 +335,30 @@ class _Builder:
             "out",
         )
 
+        def jerks(pool: Pool) -> list[str]:
+            for i, row in enumerate(d.point_jerks):
+                for axis, expression in enumerate(row):
+                    pool.assign(f"out[{i}, 0, {axis}]", pool.freeze(expression))
+            return []
+
+        third: Vectors = [("phidddot", d.phi.rate(3)), ("hdddot", d.h.rate(3))]
+        doc = "The third derivative of the points of interest into out[point, 0, axis]."
+        self.kernel("points_jerk_at", doc, vectors + third, ("t",), jerks, "out")
+
+        def tangents(pool: Pool) -> list[str]:
+            for i, orders in enumerate(d.point_tangents):
+                for order, row in enumerate(orders):
+                    for axis, expression in enumerate(row):
+                        pool.assign(f"out[{i}, {order}, {axis}]", pool.freeze(expression))
+            return []
+
+        changes: Vectors = [("dphi", d.phi.named("d")), ("dh", d.h.named("d")), ("dpar", d.par.named("d"))]
+        for order, dots in ((1, "dot"), (2, "ddot")):
+            changes.append((f"dphi{dots}", Coordinates(d.phi.rate(order)).named("d")))
+            changes.append((f"dh{dots}", Coordinates(d.h.rate(order)).named("d")))
+        doc = "Changes of the points of interest and of their rates into out[point, order, axis]."
+        self.kernel("tangent_points_at", doc, vectors + changes, ("t",), tangents, "out")
+
 
 def build_kernels(derivation: Derivation, closed_form: ClosedForm | None) -> GroupIR:
     """Return all kernels of a group type."""

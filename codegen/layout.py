@@ -9,9 +9,13 @@ from . import ir, printer
 from .derive import Derivation
 
 INDENT = 4
-# The kernels that a sweep calls for every lane.
-_IN_SWEEPS = frozenset(
-    {"position_at", "factor_at", "solve_with", "velocity_rhs", "acceleration_rhs", "acceleration_3ot_at"}
+# The kernels that a function over lanes calls for every lane.
+_IN_LANES = frozenset(
+    {
+        *("position_at", "factor_at", "solve_with", "conditioning_at", "constraint_at"),
+        *("velocity_rhs", "acceleration_rhs", "jerk_rhs", "acceleration_3ot_at"),
+        *("tangent_position_rhs", "tangent_velocity_rhs", "tangent_acceleration_rhs"),
+    }
 )
 
 
@@ -115,7 +119,7 @@ def kernel_text(kernel: ir.Kernel) -> KernelText:
     result = f"{pad}return OK" if kernel.output else f"{pad}return {as_tuple(kernel.results)}"
     if len(result) > printer.WIDTH:
         result = printer.broken(f"{pad}return (", entries(kernel.results), pad)
-    options = "INLINED" if kernel.name in _IN_SWEEPS else "INTERNAL"
+    options = "INLINED" if kernel.name in _IN_LANES else "INTERNAL"
     return KernelText(
         kernel.name,
         options,
@@ -175,18 +179,6 @@ def rates(d: Derivation) -> dict[str, str]:
     return {"hd": _indexed("hdot", d.n_independent), "hdd": _indexed("hddot", d.n_independent)}
 
 
-def lane(d: Derivation) -> dict[str, str]:
-    """Return the known coordinates of lane k and their rates, from the rows of the state."""
-    arrays = {"hs": "q", "hd": "qdot", "hdd": "qddot"}
-    return {name: as_tuple([f"{array}[h{i}, k]" for i in range(d.n_independent)]) for name, array in arrays.items()}
-
-
-def prediction(d: Derivation) -> dict[str, str]:
-    """Return the second-order Taylor prediction of φ from the lane before."""
-    terms = [f"out[p{i}, j] + dt * (outdot[p{i}, j] + 0.5 * dt * outddot[p{i}, j])" for i in range(d.n_dependent)]
-    return {"x": as_tuple(terms)}
-
-
 def motion(d: Derivation) -> dict[str, str]:
     r, s = d.n_dependent, d.n_independent
     names = {"phid": ("phidot", r), "hd": ("hdot", s), "phidd": ("phiddot", r), "hdd": ("hddot", s)}
@@ -234,12 +226,7 @@ def arguments(d: Derivation, loops: bool, n_branches: int) -> dict[str, str]:
         "K_i": entries([f"K[{j}, i]" for j in range(r)]),
         "K_k": entries([f"K[{j}, k]" for j in range(r)]),
         "b_dependent": entries([f"b[{i}]" for i in range(r)]),
-        "out_lane": entries([f"out[p{i}, k]" for i in range(r)]),
-        "state_lane": entries([f"q[p{i}, k]" for i in range(r)]),
-        "known_lane": entries([f"q[h{i}, k]" for i in range(s)]),
         "max_Phi": _largest([f"abs(Phi[{i}])" for i in range(p)]),
-        "outdot_lane": entries([f"outdot[p{i}, k]" for i in range(r)]),
-        "outddot_lane": entries([f"outddot[p{i}, k]" for i in range(r)]),
         "found": entries([f"found[{i}]" for i in range(r)]),
     }
 
@@ -251,3 +238,133 @@ def sizes(d: Derivation, loops: bool) -> Sizes:
     tensors = rheonomic + (2 * r + r * s if d.rheonomic else 0)
     work = tensors + r + r * s + s * r * s
     return Sizes(p, r, s, len(d.active), columns, rheonomic, tensors, work)
+
+
+# ---- over lanes ----------------------------------------------------------------------------------------------------
+POINTERS = ("item", "numbers", "changes", "signs", "t", "q", "qdot", "qddot", "out", "outdot", "outddot", "call")
+
+
+@dataclass(frozen=True)
+class LaneText:
+    """What the functions over lanes are written with: rows h0.., p0.. as offsets, lane k, column offset o."""
+
+    signature: str
+    rows: tuple[str, ...]
+    uses_work: bool  # Newton, or elimination in loops
+    folds: bool  # known coordinates that never change are folded away
+    constants: str
+    bits: str
+    fixed: tuple[str, ...]
+    known: tuple[str, ...]
+    prediction: tuple[str, ...]
+    par: str
+    branch: str
+    par_place: int
+    start_place: int
+    size_place: int
+    sign_place: int
+    point_place: int
+    plain: tuple[str, str, str]
+    state: tuple[str, str, str]
+    out: tuple[str, str, str]
+    out_h: str
+    column_h: str
+    change_h: tuple[str, str, str]
+    change_phi: str
+    change_phi_rates: tuple[str, str]
+    change_par: str
+    zero_h: str
+    zero_phi: str
+    zero_par: str
+    sum_rates: str
+    modes: int
+    n_branches: int
+    mode_signs: str
+    chosen_signs: tuple[str, ...]
+    differences: tuple[str, ...]
+    square: str
+    start: str
+    n_point: int
+    point_shape: str
+    axes: int
+
+
+def lanes(d: Derivation, n_branches: int, folds: bool, uses_work: bool) -> LaneText:
+    """Return the strings of the functions over lanes."""
+    r, s, n_par = d.n_dependent, d.n_independent, len(d.par.symbols)
+    par_place, axes = s + r, 2 if d.spec.space == "planar" else 3
+    n_point = len(d.spec.points) * axes
+
+    def known(array: str, offset: str = "") -> str:
+        return as_tuple([f"{array}[{offset}h{i} + k]" for i in range(s)])
+
+    def own(array: str, offset: str = "") -> str:
+        return as_tuple([f"{array}[{offset}p{i} + k]" for i in range(r)])
+
+    def folded(array: str, instead: str, offset: str = "") -> str:
+        if not folds:
+            return known(array, offset)
+        parts = [f"{instead.format(i)} if c{i} else {array}[{offset}h{i} + k]" for i in range(s)]
+        return as_tuple(parts)
+
+    def sign(i: int, mode: str) -> str:
+        return f"1.0 - 2.0 * ({mode} >> {n_branches - 1 - i} & 1)"
+
+    lengths = [str(x).startswith(("x_", "y_", "z_")) for x in d.phi.symbols]
+    scale = [" / size" if length else "" for length in lengths]  # lengths by the mechanism's size, directions by one
+    taylor = [f"out[p{i} + j] + dt * (outdot[p{i} + j] + 0.5 * dt * outddot[p{i} + j])" for i in range(r)]
+    fixed = [f"a{i} = q[h{i} + np.uint64(first)]" for i in range(s)] if folds else []
+    return LaneText(
+        signature=",\n".join(", ".join(f"{name}_at" for name in part) for part in (POINTERS[:8], POINTERS[8:]))
+        + ", first, last, work_at",
+        rows=(
+            "n = np.uint64(call[STRIDE])",
+            *(f"h{i} = np.uint64(item[{i}]) * n" for i in range(s)),
+            *(f"p{i} = np.uint64(item[{s + i}]) * n" for i in range(r)),
+            f"par_at = item[{par_place}]",
+        ),
+        uses_work=uses_work,
+        folds=folds,
+        constants=entries([f"c{i}" for i in range(s)]),
+        bits=entries([f"bool(constant & {1 << i})" for i in range(s)]),
+        fixed=tuple(fixed),
+        known=lines(
+            {
+                "hs": folded("q", "a{}"),
+                "hd": folded("qdot", "0.0"),
+                "hdd": folded("qddot", "0.0"),
+            },
+            2 * INDENT,
+        ),
+        prediction=lines({"x": as_tuple(taylor)}, 3 * INDENT),
+        par=as_tuple([f"numbers[par_at + {i}]" for i in range(n_par)]),
+        branch=as_tuple([f"signs[sigma_at + {i}]" for i in range(n_branches)]),
+        par_place=par_place,
+        start_place=par_place + 1,
+        size_place=par_place + 2,
+        sign_place=par_place + 3,
+        point_place=par_place + 4,
+        plain=(known("q"), known("qdot"), known("qddot")),
+        state=(own("q"), own("qdot"), own("qddot")),
+        out=(own("out"), own("outdot"), own("outddot")),
+        out_h=known("out"),
+        column_h=folded("out", "0.0", "o + "),
+        change_h=(known("out", "o + "), known("outdot", "o + "), known("outddot", "o + ")),
+        change_phi=own("out", "o + "),
+        change_phi_rates=(own("outdot", "o + "), own("outddot", "o + ")),
+        change_par=as_tuple([f"changes[change_at + {i}]" for i in range(n_par)]),
+        zero_h=as_tuple(["0.0"] * s),
+        zero_phi=as_tuple(["0.0"] * r),
+        zero_par=as_tuple(["0.0"] * n_par),
+        sum_rates=" + ".join([f"xd[{i}]" for i in range(r)] + [f"xdd[{i}]" for i in range(r)]),
+        modes=2**n_branches,
+        n_branches=n_branches,
+        mode_signs=as_tuple([sign(i, "mode") for i in range(n_branches)]),
+        chosen_signs=tuple(sign(i, "chosen") for i in range(n_branches)),
+        differences=tuple(f"d{i} = (found[{i}] - numbers[start + {i}]){scale[i]}" for i in range(r)),
+        square=" + ".join(f"d{i} * d{i}" for i in range(r)),
+        start=as_tuple([f"numbers[start + {i}]" for i in range(r)]),
+        n_point=n_point,
+        point_shape=f"{len(d.spec.points)}, 3, {axes}",
+        axes=axes,
+    )

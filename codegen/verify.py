@@ -89,7 +89,9 @@ class _Check:
     """One type under verification; each method compares one family of quantities at one configuration."""
 
     def __init__(self, derivation: Derivation, group: GroupType, running: GroupType, result: Verification) -> None:
-        self.d, self.group, self.m, self.running = derivation, group, group.module, running.module
+        self.d, self.group, self.m, self.running = derivation, group, group.module, running
+        # of a type that is only run, what a motion calls is compiled; everything where all of it is verified
+        self.lane_functions = ("sweep", "sweep_3ot") if running is group else ("sweep",)
         self.result = result
         self.symbolic, self.independent = Symbolic(derivation), Independent(derivation)
         self.sampler = Sampler(derivation, seed=20260)
@@ -161,7 +163,7 @@ class _Check:
         size = np.concatenate([phi, c.h])
         scale = float(np.max(np.abs(size)))
         newton = phi + NEWTON_OFFSET * self.rng.uniform(-1, 1, self.r)
-        solver = self.m if self.m.CLOSED_FORM else self.running  # a motion calls Newton only where it must
+        solver = self.m if self.m.CLOSED_FORM else self.running.module  # a motion calls Newton only where it must
         self.call(solver.newton, newton, c.h, c.par, c.t, self.work)
         self.result.add("position (Newton)", "independent", float(np.max(np.abs(newton - phi))) / scale)
         if not self.m.CLOSED_FORM:
@@ -169,7 +171,7 @@ class _Check:
         best = np.inf
         for signs in itertools.product((1.0, -1.0), repeat=len(self.m.BRANCHES)):
             closed, branch = np.empty(self.r), np.array(signs)
-            if self.running.position(closed, c.h, c.par, c.t, branch, self.work) == OK:
+            if self.running.module.position(closed, c.h, c.par, c.t, branch, self.work) == OK:
                 error = float(np.max(np.abs(closed - phi))) / scale
                 if error < best:
                     best, self.branch, nearest = error, branch, closed
@@ -258,47 +260,34 @@ class _Check:
             terms = max(terms, float(np.max(np.abs(symbolic))), self.terms(truth, c.hdot, c.hddot))
 
     def sweeps(self, c: Configuration, state_truth: SymbolicState, truth: tuple[Array, Array, Array]) -> None:
-        """One lane of the compiled sweeps, rows of h and φ interleaved with others as in a program's state."""
-        h_rows, phi_rows = np.arange(self.s) + self.r + 1, np.arange(self.r)
-        for name, function in (("sweep TD", self.running.sweep), ("sweep 3OT", self.m.sweep_3ot)):
-            state = np.zeros((3, self.r + 1 + self.s, 1))
-            state[:, h_rows, 0] = c.h, c.hdot, c.hddot
-            state[0, phi_rows, 0] = truth[0] + NEWTON_OFFSET * self.rng.uniform(-1, 1, self.r)
-            q, qdot, qddot = state
-            failed, _ = function(
-                np.array([c.t]),
-                q,
-                qdot,
-                qddot,
-                h_rows,
-                c.par,
-                self.branch,
-                q,
-                qdot,
-                qddot,
-                phi_rows,
-                0,
-                1,
-                self.work,
-            )
+        """One lane of the compiled sweeps."""
+        for name, function in (("sweep TD", "sweep"), ("sweep 3OT", "sweep_3ot")):
+            if function not in self.lane_functions:
+                continue
+            state = np.zeros((3, self.s + self.r, 1))
+            state[:, : self.s, 0] = c.h, c.hdot, c.hddot
+            state[0, self.s :, 0] = truth[0] + NEWTON_OFFSET * self.rng.uniform(-1, 1, self.r)
+            self.running.over_lanes(function, np.array([c.t]), state, c.par, self.branch, 0)
+            q, qdot, qddot = state[:, self.s :]
+            failed = not np.isfinite(state).all()
             scale = float(np.max(np.abs(np.concatenate([truth[0], c.h]))))
-            place = float(np.max(np.abs(q[phi_rows, 0] - truth[0]))) / scale
+            place = float(np.max(np.abs(q[:, 0] - truth[0]))) / scale
             first = self.terms(state_truth, c.hdot)
             second = max(first, float(np.max(np.abs(truth[1]))), self.terms(state_truth, c.hddot))
             worst = max(
                 place,
-                relative(qdot[phi_rows, 0], truth[1], first),
-                relative(qddot[phi_rows, 0], truth[2], second),
+                relative(qdot[:, 0], truth[1], first),
+                relative(qddot[:, 0], truth[2], second),
             )
-            self.result.add(name, "symbolic", worst if failed == 0 else float("inf"))
+            self.result.add(name, "symbolic", float("inf") if failed else worst)
 
     def quality(self, c: Configuration) -> None:
         """Conditioning and residual of one lane, as a run asks for them."""
         away, Phi = self.off_assembly(c)
-        q = np.concatenate([away, c.h])[:, None]
-        quality, residual = np.empty(1), np.empty(1)
-        rows = (np.arange(self.s) + self.r, c.par, np.arange(self.r))
-        self.call(self.running.sweep_quality, np.array([c.t]), q, *rows, 0, 1, quality, residual, self.work)
+        state, out = np.zeros((3, self.s + self.r, 1)), np.empty((3, 1, 1))
+        state[0, :, 0] = np.concatenate([c.h, away])
+        self.running.over_lanes("sweep_quality", np.array([c.t]), state, c.par, self.branch, out=out)
+        quality, residual = out[0, 0], out[1, 0]
         self.result.add("residual", "symbolic", relative(residual, np.array([np.max(np.abs(Phi))])))
         single = np.array([self.group.conditioning(away, c.h, c.par, c.t)])
         self.result.add("conditioning", "independent", float(np.max(np.abs(quality - single))))
@@ -320,16 +309,13 @@ class _Check:
             self.result.add("sweep points", "independent", relative(swept[name], differences[name]))
 
     def swept_points(self, c: Configuration, v: Array, a: Array) -> dict[str, Array]:
-        """The points of interest of one lane, their rows after those of φ and h."""
+        """The points of interest of one lane, their rows after those of h and φ."""
         n, dimension, known = len(self.points_of), self.d.spec.dimension, self.r + self.s
         state = np.zeros((3, known + n * dimension, 1))
-        state[:, :known, 0] = [np.concatenate(x) for x in ((c.phi, c.h), (v, c.hdot), (a, c.hddot))]
-        point_rows = known + np.arange(n * dimension).reshape(n, dimension)
-        h_rows, phi_rows, buffer = np.arange(self.r, known), np.arange(self.r), np.empty((n, 3, dimension))
-        q, qdot, qddot = state
-        inputs = (np.array([c.t]), q, qdot, qddot, h_rows, c.par)
-        self.call(self.running.sweep_points, *inputs, q, qdot, qddot, phi_rows, point_rows, 0, 1, buffer)
-        return {name: state[:, rows, 0] for name, rows in zip(self.points_of, point_rows, strict=True)}
+        state[:, :known, 0] = [np.concatenate(x) for x in ((c.h, c.phi), (c.hdot, v), (c.hddot, a))]
+        self.running.over_lanes("sweep_points", np.array([c.t]), state, c.par, self.branch)
+        found = state[:, known:, 0].reshape(3, n, dimension)
+        return {name: found[:, i] for i, name in enumerate(self.points_of)}
 
 
 def verify_module(

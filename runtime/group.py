@@ -281,9 +281,8 @@ class GroupType:
         method: str = "td",
     ) -> Motion:
         """Return φ, φ̇, φ̈ over time in one compiled sweep (`td` or `3ot`); h, hdot, hddot are [coordinate, step]."""
-        sweeps = {"td": self.module.sweep, "3ot": self.module.sweep_3ot}
-        if method not in sweeps:
-            raise InputError(f"{self.name}: method '{method}'{nearest(method, sweeps)} - it is 'td' or '3ot'")
+        if method not in ("td", "3ot"):
+            raise InputError(f"{self.name}: method '{method}'{nearest(method, ('td', '3ot'))} - it is 'td' or '3ot'")
         t = self._array(time, "time")
         if t.ndim != 1 or not t.size or not np.isfinite(t).all():
             found = _shape(t) if t.ndim != 1 or not t.size else t[~np.isfinite(t)][0]
@@ -293,23 +292,13 @@ class GroupType:
         n, r, s = len(t), len(self.dependent), len(self.independent)
         known = [self._steps(v, n, what) for v, what in ((h, "h"), (hdot, "hdot"), (hddot, "hddot"))]
         parameters, signs = self.par(par), self.signs(branch)
-        out = np.full((3, r, n), np.nan)
+        state = np.full((3, s + r, n), np.nan)
+        state[:, :s] = known
         if not self.module.CLOSED_FORM:
-            out[0, :, 0] = self.position(known[0][:, 0], parameters, start=start, t=float(t[0]))
-        failed, iterations = sweeps[method](
-            t,
-            *known,
-            np.arange(s),
-            parameters,
-            signs,
-            out[0],
-            out[1],
-            out[2],
-            np.arange(r),
-            0,
-            n,
-            self.work,
-        )
+            state[0, s:, 0] = self.position(known[0][:, 0], parameters, start=start, t=float(t[0]))
+        iterations = self.over_lanes("sweep" if method == "td" else "sweep_3ot", t, state, parameters, signs, 0)
+        out = np.ascontiguousarray(state[:, s:])
+        failed = int(np.sum(~np.isfinite(out[0]).all(axis=0)))
         if failed:
             first = int(np.argmax(~np.isfinite(out[0]).all(axis=0)))
             raise AssemblyError(
@@ -320,7 +309,49 @@ class GroupType:
         if not np.isfinite(out).all():
             first = int(np.argmax(~np.isfinite(out).all(axis=(0, 1))))
             raise AssemblyError(f"group {self.name}: t = {t[first]:g} s (step {first}): {MESSAGES[SINGULAR]}")
-        return Motion(t, out[0], out[1], out[2], int(iterations))
+        return Motion(t, out[0], out[1], out[2], iterations)
+
+    def over_lanes(
+        self,
+        function: str,
+        t: Array,
+        state: Array,
+        par: Array,
+        signs: Array,
+        argument: int | None = None,
+        out: Array | None = None,
+        columns: int = 0,
+        changes: Array | None = None,
+        start: Array | None = None,
+        size: float = 1.0,
+    ) -> int:
+        """Call one of the type's functions over all lanes of a state (order, row, lane), as the sequencer does.
+
+        The rows are those of h, of φ, and of the points of interest. `argument` is what the function's maker takes.
+        Returns the number of Newton iterations.
+        """
+        from . import sequencer as sq
+
+        s, r, n_par = len(self.independent), len(self.dependent), len(self.parameters)
+        points = range(s + r, state.shape[1])
+        table = np.array([*range(s + r), 0, n_par, n_par + r, 0, *points], dtype=np.int64)
+        numbers = np.concatenate([par, np.zeros(r) if start is None else start, [size]])
+        made = getattr(self.module, function)
+        address = sq.address(made if argument is None else sq.made(made, argument))
+        steps = np.array([[address, 0, 0, s, -1]], dtype=np.int64)
+        out = state if out is None else out
+        changes = np.zeros((0, 0)) if changes is None else changes
+        call = np.zeros(sq.CALL_SIZE, dtype=np.int64)
+        call[sq.STRIDE], call[sq.COLUMNS] = state.shape[2], columns
+        call[sq.COLUMN_STRIDE], call[sq.CHANGE_STRIDE] = state.shape[1] * state.shape[2], changes.shape[1]
+        edges, lost = np.array([0, state.shape[2]], dtype=np.int64), np.full(1, state.shape[2])
+        work = np.zeros(max(self.module.WORK, 3 * len(points)) + 1)
+        none = np.zeros(0, dtype=np.int64)
+        sq.sequence(
+            steps, table, numbers, changes, signs.reshape(1, -1), edges, t, state, out, call, work, sq.BLOCK, lost,
+            none, np.zeros((0, 0)),
+        )  # fmt: skip
+        return int(call[sq.ITERATIONS])
 
     def _steps(self, values: Values, n: int, what: str) -> Array:
         """Return values of h as [coordinate, step]; one value stands for all steps."""

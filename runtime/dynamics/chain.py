@@ -37,7 +37,7 @@ OPTIONS: dict[str, Any] = {
 INTERNAL = {**OPTIONS, "no_cpython_wrapper": True}
 
 
-FILES = ("chain.py", "loads.py", "equationkernels.py", "integrator.py", "timefunctions.py", "../motion/kernels.py")
+FILES = ("chain.py", "loads.py", "equationkernels.py", "integrator.py", "timefunctions.py", "../sequencer.py")
 DIGEST = hashlib.sha256(b"".join((Path(__file__).parent / f).read_bytes() for f in FILES)).hexdigest()[:12]
 
 

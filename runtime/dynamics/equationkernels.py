@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numba import carray, cfunc, njit
 
-from ..motion.kernels import call2
+from ..motion.global_kernels import call2
 from . import chain
 from .loads import candidate_rate, component
 

@@ -16,7 +16,7 @@ from numba import njit
 from numpy.typing import NDArray
 from scipy.integrate import DOP853
 
-from ..motion.kernels import call2
+from ..motion.global_kernels import call2
 from . import chain
 from .equationkernels import accept, look_wanted
 

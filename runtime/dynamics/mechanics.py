@@ -8,7 +8,7 @@ coordinates: exactly, from the compiled solvers, without another derivation.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from ..errors import AssemblyError, InputError
 from ..mechanism.model import Array
-from ..motion.program import AngleStep, GroupStep, LinearStep, Program
+from ..motion.program import AngleStep, GroupStep, NumericStep, Program
 from ..motion.run import Solution, assembly_modes
-from .carriers import Carriers, Combination, Instant, combination
+from .carriers import Carriers, Instant
 
 
 class Bridge:
@@ -55,14 +55,15 @@ class Mechanics:
         self.near: dict[int, float] = {}  # continuous angles by their rows
         self.bridge: Bridge | None = None
         self.evaluations = 0
-        self._steps = [_compiled(step) for step in program.steps]
+        if any(isinstance(s, NumericStep) for s in program.steps):
+            raise InputError(
+                "a mechanism with a cam has no closed solver for its free coordinates - use simulate --method global"
+            )
+        self._items = [i for i, item in enumerate(program.sequence.items) if item.kind != "constants"]
         self.groups = tuple(s for s in program.steps if isinstance(s, GroupStep))
         self.known: tuple[float, Array] | None = None  # time and φ, φ̇, φ̈ of all rows when last accepted
         self.angles: tuple[float, Array, Array, Array] | None = None
         self._read = Carriers(self.model, program)
-        from .kernels import combine
-
-        self._combine = combine
 
     # ---- the start ------------------------------------------------------------------------------------------------
     def begin(self, t: float, values: Array, starts: Mapping[str, Array], angle: Array) -> None:
@@ -71,8 +72,10 @@ class Mechanics:
         solution = Solution(self.program, self.time, np.zeros(1, dtype=np.int64), self.state, self.k + 1)
         self.bridge, self.known, self.angles = None, None, (t, angle, 0 * angle, 0 * angle)
         index = {b: i for i, b in enumerate(self.model.bodies)}
-        for step, work in zip(self.program.steps, self._steps, strict=True):
-            if isinstance(step, GroupStep):
+        for i in self._items:
+            step = self.program.sequence.items[i].step
+            if self.program.sequence.items[i].group_step is not None:
+                assert isinstance(step, GroupStep)
                 near = replace(step, solver=replace(step.solver, start=starts[step.plan.name]))
                 modes = assembly_modes(solution, near, every=False)
                 if not modes:
@@ -85,7 +88,7 @@ class Mechanics:
             elif isinstance(step, AngleStep):
                 body = _body_of(self.program, step)
                 self.near[step.row] = float(angle[index[body]]) if body else step.near
-            self._run(work)
+            self._run([i])
 
     # ---- one instant ----------------------------------------------------------------------------------------------
     def evaluate(self, t: float, values: Array, rates: Array, accelerations: Array) -> Instant | None:
@@ -100,7 +103,7 @@ class Mechanics:
         self._put(t, values, rates, accelerations)
         if self.known is not None:
             self._predict(t)
-        return all(self._run(work) for work in self._steps)
+        return self._run(self._items)
 
     def read(self) -> Instant | None:
         """Return the instant that the state holds."""
@@ -142,25 +145,28 @@ class Mechanics:
 
     def conditioning(self) -> dict[str, float]:
         """Return for every group its distance from singularity (0 to 1) at the last evaluation."""
-        found, kappa, residual = {}, np.empty(1), np.empty(1)
-        for step in self.groups:
-            m, s = step.solver.group.module, step.solver
-            m.sweep_quality(
-                self.time, self.state[0], step.h_rows, s.par, step.phi_rows, 0, 1, kappa, residual, s.group.work
-            )
-            found[step.plan.name] = float(kappa[0])
-        return found
+        return {name: float(kappa) for name, (kappa, _) in self._quality().items()}
 
     def residual(self) -> float:
         """Return the largest constraint residual of the groups at the last evaluation, relative to the size squared."""
-        worst, kappa, residual = 0.0, np.empty(1), np.empty(1)
-        for step in self.groups:
-            m, s = step.solver.group.module, step.solver
-            m.sweep_quality(
-                self.time, self.state[0], step.h_rows, s.par, step.phi_rows, 0, 1, kappa, residual, s.group.work
-            )
-            worst = max(worst, float(residual[0]))
+        worst = max((float(residual) for _, residual in self._quality().values()), default=0.0)
         return worst / max(self.model.size**2, 1e-300)
+
+    def _quality(self) -> dict[str, Array]:
+        sequence, out = self.program.sequence, np.zeros((3, 1, self.k + 1))
+        report = np.zeros((len(sequence.groups), 5))
+        report[:, 0] = np.inf
+        edges, items = np.array([0, 1], dtype=np.int64), list(sequence.groups.values())
+        sequence.run("quality", self.time, self.state, edges, self._signs(), items, out=out, report=report)
+        return dict(zip(sequence.groups, report[:, [0, 2]], strict=True))
+
+    def _signs(self) -> Array:
+        sequence = self.program.sequence
+        found = np.ones((1, sequence.n_signs))
+        for name, signs in self.signs.items():
+            at = sequence.items[sequence.groups[name]].sign_place
+            found[0, at : at + len(signs)] = signs
+        return found
 
     # ---- inside ---------------------------------------------------------------------------------------------------
     def _put(self, t: float, values: Array, rates: Array, accelerations: Array) -> None:
@@ -177,37 +183,34 @@ class Mechanics:
                 rows = step.phi_rows
                 self.state[0, rows, 0] = x[rows] + (t - t0) * (v[rows] + 0.5 * (t - t0) * a[rows])
 
-    def _run(self, work: GroupStep | AngleStep | Combination) -> bool:
-        if isinstance(work, Combination):
-            self._combine(self.state, work.rows, work.start, work.columns, work.factors)
-            return True
-        if isinstance(work, AngleStep):
-            self._angle(work)
-            return True
-        return self._group(work)
-
-    def _group(self, step: GroupStep) -> bool:
-        solver, name, n = step.solver, step.plan.name, self.k + 1
-        q, qdot, qddot = self.state
-        m, par, work = solver.group.module, solver.par, solver.group.work
-        bridge, signs = self.bridge, self.signs[name]
-        crossed = False
-        if bridge is not None and name in bridge.after:
+    def _run(self, items: Sequence[int]) -> bool:
+        """Do some items; False where a group has no solution. On a bridge a group follows its polynomials."""
+        sequence, bridge = self.program.sequence, self.bridge
+        edges, signs = np.array([0, self.k + 1], dtype=np.int64), self._signs()
+        start = 0
+        for j, i in enumerate(items):
+            step = sequence.items[i].step
+            if isinstance(step, AngleStep):
+                sequence.numbers[sequence.tables[sequence.items[i].place + 3]] = self._ahead(step)
+            group = sequence.items[i].group_step
+            if bridge is None or group is None or group.plan.name not in bridge.after:
+                continue
             x = bridge.place(float(self.state[0, self.rows[-1], 0]))
             if abs(x) <= 1.0:
-                self._cross(step, bridge, x)
-                crossed = True
+                if not self._sweep(items[start:j], edges, signs):
+                    return False
+                self._cross(group, bridge, x)
+                start = j + 1
             elif x > 0:
-                signs = bridge.after[name]
-        known = (self.time, q, qdot, qddot, step.h_rows, par)
-        if not crossed:
-            failed, _ = m.sweep(*known, signs, q, qdot, qddot, step.phi_rows, 0, n, work)
-            if failed:
-                return False
-        if step.point_rows is not None:
-            buffer = np.empty((step.point_rows.shape[0], 3, step.point_rows.shape[1]))
-            m.sweep_points(*known, q, qdot, qddot, step.phi_rows, step.point_rows, 0, n, buffer)
-        return True
+                at, after = sequence.items[i].sign_place, bridge.after[group.plan.name]
+                signs[0, at : at + len(after)] = after
+        return self._sweep(items[start:], edges, signs)
+
+    def _sweep(self, items: Sequence[int], edges: NDArray[np.int64], signs: Array) -> bool:
+        if not items:
+            return True
+        lost, _ = self.program.sequence.run("td", self.time, self.state, edges, signs, items)
+        return bool((lost > self.k).all())
 
     def _cross(self, step: GroupStep, bridge: Bridge, x: float) -> None:
         """Write φ and its derivatives from the polynomials over the one coordinate that moves."""
@@ -219,30 +222,14 @@ class Mechanics:
             self.state[1, phi_row] = d1 * rate
             self.state[2, phi_row] = d1 * bend + d2 * rate * rate
 
-    def _angle(self, step: AngleStep) -> None:
-        x, y = self.state[:, step.x], self.state[:, step.y]
-        square = x[0] ** 2 + y[0] ** 2
-        angle = np.arctan2(y[0], x[0])
+    def _ahead(self, step: AngleStep) -> float:
+        """Return the value next to which a continuous angle is now."""
         ahead = self.near.get(step.row, step.near)
         if self.known is not None:
             t0, (_, v, a) = self.known
             dt = float(self.time[0]) - t0
             ahead += dt * (v[step.row] + 0.5 * dt * a[step.row])
-        rate = (x[0] * y[1] - y[0] * x[1]) / square
-        self.state[0, step.row] = angle + 2 * np.pi * np.round((ahead - angle) / (2 * np.pi))
-        self.state[1, step.row] = rate
-        turning = x[0] * y[2] - y[0] * x[2] - 2 * rate * (x[0] * x[1] + y[0] * y[1])
-        self.state[2, step.row] = turning / square
-
-
-def _compiled(step: object) -> GroupStep | AngleStep | Combination:
-    if isinstance(step, GroupStep | AngleStep):
-        return step
-    if isinstance(step, LinearStep):
-        return combination(step.rows, step.terms)
-    raise InputError(
-        "a mechanism with a cam has no closed solver for its free coordinates - use simulate --method global"
-    )
+        return float(ahead)
 
 
 def _body_of(program: Program, step: AngleStep) -> str | None:

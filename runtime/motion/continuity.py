@@ -15,17 +15,16 @@ from numpy.typing import NDArray
 
 from ..status import NO_ASSEMBLY, OK
 from ..status import SINGULAR as DEAD_POINT
-from .numeric import sweep_numeric
 from .plan import Array
-from .program import GroupStep, NumericStep, Program
-from .run import BRIDGE_NODES, Course, Solution, begin, combine, solve, stop, sweep
+from .program import GroupStep, Program
+from .run import BRIDGE_NODES, Course, Solution, advance, begin, segments, solve, stop
 
 ROUNDS = 40
-NEAR = 0.35  # conditioning below which two branches may meet between two steps
 ZOOMS = 10  # each to a fifth of the interval
 MEETING = 1e-6  # conditioning that counts as zero: below, rounding hides the branches from each other
 CLEAR = 0.02  # conditioning at which enough digits are left to bridge a meeting from there
-FAR = 0.25  # distance from the prediction, as a share of the way of the step, that is not trusted
+NEAR, FAR = 0.35, 0.25  # as in the sequencer: conditioning below which branches may meet, and misses not trusted
+SUSPECTS, STRAYS = 3, 4  # of the sequencer's report
 
 
 def follow(program: Program, time: Array, method: str = "td") -> Solution:
@@ -48,23 +47,24 @@ def follow(program: Program, time: Array, method: str = "td") -> Solution:
 def quality(solution: Solution, step: GroupStep) -> tuple[Array, Array]:
     """Return conditioning and residual of a group over the solved steps."""
     n = solution.solved
-    found = np.empty((2, n))
-    step.solver.group.module.sweep_quality(
-        solution.time, solution.state[0], step.h_rows, step.solver.par, step.phi_rows, 0, n, found[0], found[1],
-        np.empty_like(step.solver.group.work),
-    )  # fmt: skip
-    return found[0], found[1]
+    found = np.empty((3, 1, len(solution.time)))
+    solution.qualities([solution.program.sequence.groups[step.plan.name]], found, np.zeros((0, 0)))
+    return found[0, 0, :n], found[1, 0, :n]
 
 
 def _mend(solution: Solution, course: Course) -> bool:
     """Look for the first group that needs something; note it in the course. False where all is well."""
-    for step in solution.program.steps:
-        if not isinstance(step, GroupStep) or solution.solved < 3:
-            continue
+    if solution.solved < 3:
+        return False
+    sequence, failure = solution.program.sequence, solution.failure
+    for name, report in solution.report.items():
+        step = sequence.items[sequence.groups[name]].group_step
+        assert step is not None
         if step.solver.closed_form:
-            if step.solver.group.branches and _meetings(solution, step, course):
+            suspicious = report[SUSPECTS] > 0 or (failure is not None and failure.group == name)
+            if suspicious and step.solver.group.branches and _meetings(solution, step, course):
                 return True
-        else:
+        elif report[STRAYS] > 0:
             stray = _strays(solution, step)
             if len(stray):
                 t = solution.time
@@ -178,18 +178,13 @@ def _part(solution: Solution, step: GroupStep, before: int, times: Array) -> Sol
     """Return the groups up to `step` solved at a few times after step `before`, each on its branch there."""
     program = solution.program
     part = begin(program, np.concatenate([[solution.time[before]], times]))
-    for other in program.steps:
-        if isinstance(other, NumericStep):
-            sweep_numeric(part, other)
-            continue
-        if not isinstance(other, GroupStep):
-            combine(part, other)
-            continue
-        part.state[:, other.phi_rows, 0] = solution.state[:, other.phi_rows, before]
-        part.signs[other.plan.name] = _signs_at(solution, other, float(solution.time[before]))
-        sweep(part, other, "td")
-        if other is step:
-            break
+    for items in segments(part, step):
+        for i in items:
+            other = program.sequence.items[i].group_step
+            if other is not None:
+                part.state[:, other.phi_rows, 0] = solution.state[:, other.phi_rows, before]
+                part.signs[other.plan.name] = _signs_at(solution, other, float(solution.time[before]))
+        advance(part, items, "td", assembled=True)
     return part
 
 

@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 
 from ..status import MESSAGES
+from .continuity import quality
 from .global_system import build
 from .plan import Array
 from .program import GroupStep, Program
 from .run import BRIDGE_NODES, Course, Solution, begin, bridge_weights, grid_of, solve, stop
-from .tables import layout_of
 
 
 def solve_global(program: Program, time: Array, method: str, course: Course) -> Solution:
@@ -25,9 +25,8 @@ def solve_global(program: Program, time: Array, method: str, course: Course) -> 
         solution.solved, solution.failure = 0, replace(first.failure, time=float(grid[0]))
         return solution
     solution.state[:, :, 0] = first.state[:, :, 0]
-    layout = layout_of(program, first.signs)
-    assert layout is not None
-    system = build(layout, solution.state[0, :, 0].copy(), float(grid[0]), method)
+    driven = list(program.drivers.values())
+    system = build(program.sequence, driven, solution.state[0, :, 0].copy(), float(grid[0]), method)
     skip = np.zeros(len(grid), dtype=np.bool_)
     bridges = [b for found in course.bridges.values() for b in found]
     skip[[int(np.searchsorted(grid, t)) for t, _, _ in bridges]] = True
@@ -48,17 +47,7 @@ def _weakest(solution: Solution) -> GroupStep:
     """Return the group that was nearest to singularity at the last solved step."""
     lane = max(solution.solved - 1, 0)
     groups = [s for s in solution.program.steps if isinstance(s, GroupStep)]
-    found = np.empty((2, len(solution.time)))
-
-    def conditioning(step: GroupStep) -> float:
-        solver = step.solver
-        solver.group.module.sweep_quality(
-            solution.time, solution.state[0], step.h_rows, solver.par, step.phi_rows, lane, lane + 1, *found,
-            solver.group.work,
-        )  # fmt: skip
-        return float(found[0, lane])
-
-    return min(groups, key=conditioning)
+    return min(groups, key=lambda step: float(quality(solution, step)[0][lane]))
 
 
 def _bridge(solution: Solution, bridges: list[tuple[float, float, float]]) -> None:

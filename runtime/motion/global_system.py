@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 
+from .entries import entry
 from .global_linear import Linear, dense, sparse
-from .modules import program_module
 from .plan import Array
-from .tables import ANGLE, POINTS, Angle, Columns, Combined, Entry, Layout, kind_of, variants
+from .program import AngleStep, GroupStep, LinearStep
+from .sequence import Ints, Item, Sequence
 
 SEED = 7
 Terms = dict[int, float]
@@ -20,26 +19,22 @@ Terms = dict[int, float]
 
 @dataclass(frozen=True, eq=False)
 class _Block:
-    """Equations of one item: kind, rows of what it knows and finds, parameters, numbers of equations and scratch."""
+    """Equations of one item: rows of what it knows and finds, and its line in the table of blocks."""
 
-    kind: int
     h: tuple[int, ...]
     phi: tuple[int, ...]
-    par: tuple[float, ...]
     n_equations: int
-    scratch: int
+    line: tuple[int, ...]  # kind, addresses, place
 
 
 @dataclass(eq=False)
 class System:
-    """The compiled module with the tables that it needs."""
+    """The tables that the compiled loop needs."""
 
-    module: ModuleType
-    tables: tuple[Any, ...]
-    equations: Any
+    program: tuple[Any, ...]
     scratch: tuple[Any, ...]
-    buffers: tuple[Any, ...]
-    places: tuple[Any, ...]
+    equations: Any
+    entries: tuple[Any, ...]
     combinations: tuple[Any, ...]
     unknown: Any
     driven: Any
@@ -47,23 +42,32 @@ class System:
 
     def run(self, time: Array, state: Array, skip: Any, clock: Array) -> tuple[int, Any]:
         """Solve all steps from the state in the first lane; the number of steps solved, and counts."""
+        from .global_kernels import run_global
+
         stats = np.zeros(3, dtype=np.int64)
         q, qdot, qddot = state
         y, F = np.zeros((3, len(q))), np.zeros(len(self.unknown))
-        solved = self.module.run_global(
-            time, q, qdot, qddot, self.tables, self.equations, self.scratch, self.buffers, self.places,
-            self.combinations, (self.unknown, self.driven), self.linear.arguments, skip, y, F,
-            len(time), stats, clock,
+        solved = run_global(
+            time, q, qdot, qddot, self.program, self.scratch, _call(), self.equations, self.entries,
+            self.combinations, (self.unknown, self.driven), self.linear.arguments, skip, y, F, stats, clock,
         )  # fmt: skip
         return int(solved), stats
 
 
-def _expanded(layout: Layout) -> dict[int, Terms]:
+def _call() -> Ints:
+    from ..sequencer import CALL_SIZE, STRIDE
+
+    call = np.zeros(CALL_SIZE, dtype=np.int64)
+    call[STRIDE] = 1
+    return call
+
+
+def _expanded(sequence: Sequence) -> dict[int, Terms]:
     """Return each combined row as a combination of rows that are none."""
     found: dict[int, Terms] = {}
-    for item in layout.items:
-        if isinstance(item, Combined):
-            for row, terms in zip(item.rows, item.terms, strict=True):
+    for item in sequence.items:
+        if isinstance(item.step, LinearStep):
+            for row, terms in zip(item.step.rows, item.step.terms, strict=True):
                 total: Terms = {}
                 for source, factor in terms:
                     for base, c in found.get(source, {source: 1.0}).items():
@@ -72,96 +76,92 @@ def _expanded(layout: Layout) -> dict[int, Terms]:
     return found
 
 
-def _blocks(layout: Layout, known: Sequence[tuple[ModuleType, frozenset[int]]]) -> list[_Block]:
-    first, scratch = [], 2
-    for module, _ in known:
-        first.append(scratch)
-        scratch += 4 if module.POINTS else 2
-    blocks = []
-    for item in layout.items:
-        if isinstance(item, Angle):
-            blocks.append(_Block(ANGLE, (item.x, item.y), (item.row,), (), 1, 0))
-        elif isinstance(item, Entry):
-            kind = kind_of(item, layout, known)
-            h, phi, par = tuple(item.h_rows), tuple(item.phi_rows), tuple(item.par)
-            blocks.append(_Block(kind, h, phi, par, len(item.module.CONSTRAINTS), first[kind]))
-            if item.points:
-                points = tuple(item.points)
-                blocks.append(_Block(POINTS + kind, (*phi, *h), points, par, len(points), first[kind] + 2))
-    return blocks
+def _blocks(sequence: Sequence) -> list[_Block]:
+    from .global_kernels import ANGLE, GROUP, POINTS
+
+    def rows(values: Any) -> tuple[int, ...]:
+        return tuple(int(r) for r in values)
+
+    def block(item: Item) -> _Block | None:
+        step = item.step
+        if isinstance(step, AngleStep):
+            return _Block((step.x, step.y), (step.row,), 1, (ANGLE, 0, 0, item.place))
+        if not isinstance(step, GroupStep):
+            return None
+        h, phi = rows(step.h_rows), rows(step.phi_rows)
+        if item.kind == "group":
+            line = (GROUP, entry("equations", item, 0), 0, item.place)
+            return _Block(h, phi, len(step.solver.group.constraints), line)
+        assert step.point_rows is not None
+        points = rows(step.point_rows.ravel())
+        line = (POINTS, entry("td", item, 0), entry("columns", item, 0), item.place)
+        return _Block((*h, *phi), points, len(points), line)
+
+    return [b for item in sequence.items if (b := block(item)) is not None]
 
 
-def _arrays(known: Sequence[tuple[ModuleType, frozenset[int]]]) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-    """Return the scratch arrays of Jacobians and the buffers of points, in the order that the module expects."""
-    scratch, buffers = [np.zeros((1, 1)), np.zeros((1, 2))], []
-    for module, _ in known:
-        p, r, s = len(module.CONSTRAINTS), len(module.DEPENDENT), len(module.INDEPENDENT)
-        scratch += [np.zeros((p, r)), np.zeros((p, s))]
-        d = 2 if module.SPACE == "planar" else 3
-        buffers.append(np.zeros((max(len(module.POINTS), 1), 3, d)))
-        if module.POINTS:
-            m = len(module.POINTS) * d
-            scratch += [np.eye(m), np.zeros((m, r + s))]
-    return tuple(scratch), tuple(buffers)
+def build(
+    sequence: Sequence, driven: list[int], start: Array, t: float, method: str, tuned: bool = True
+) -> System:
+    """Return the system of a sequence; `start` is the state's first order in the first lane, assembled."""
+    from .global_kernels import BLOCK_SIZE, all_equations, block_equation
 
-
-def build(layout: Layout, start: Array, t: float, method: str, tuned: bool = True) -> System:
-    """Return the system of a layout; `start` is the state's first order in the first lane, assembled."""
-    known = variants(layout)
-    module = program_module(known)
-    blocks = _blocks(layout, known)
-    scratch, buffers = _arrays(known)
-    h, phi, par, rows = Columns(), Columns(), Columns(), Columns()
-    for b in blocks:
-        h.add(b.h)
-        phi.add(b.phi)
-        par.add(b.par)
-        rows.add([0] * b.n_equations)
-    kinds = np.array([b.kind for b in blocks], dtype=np.int64)
-    tables = (kinds, *h.ints(), *phi.ints(), *par.floats(), rows.ints()[0])
-    expanded = _expanded(layout)
+    blocks = _blocks(sequence)
+    table = np.zeros((len(blocks), BLOCK_SIZE), dtype=np.int64)
+    equation = 0
+    for line, b in zip(table, blocks, strict=True):
+        line[:] = [*b.line, len(b.phi), len(b.h), b.n_equations, equation]
+        equation += b.n_equations
+    widest = max((len(b.h) for b in blocks), default=1)
+    most, largest = (max((f(b) for b in blocks), default=1) for f in (lambda b: b.n_equations, lambda b: len(b.phi)))
+    n_rows = len(start)
+    scratch = (
+        np.zeros(most), np.zeros(most * largest), np.zeros(most * widest), np.zeros((3, n_rows)),
+        np.zeros(widest * n_rows), np.zeros_like(sequence.work),
+    )  # fmt: skip
+    program = (table, sequence.tables, sequence.numbers)
+    call, now = _call(), np.array([t])
+    expanded = _expanded(sequence)
     unknown = [r for b in blocks for r in b.phi]
     column = {row: i for i, row in enumerate(unknown)}
 
     # where entries can be other than zero: the Jacobians at poses beside the assembled one
     rng, patterns, chosen = np.random.default_rng(SEED), [], []
-    base = np.zeros((3, layout.n_rows))
+    base = np.zeros((3, n_rows))
     base[0] = start
-    none = np.zeros(0, dtype=np.int64)
-    nowhere = (none,) * 8 + (np.zeros(0),)
     for g, b in enumerate(blocks):
-        seen = [np.zeros_like(x) for x in scratch[b.scratch : b.scratch + 2]]
+        shapes = (b.n_equations, len(b.phi)), (b.n_equations, len(b.h))
+        seen = [np.zeros(shape) for shape in shapes]
         for trial in range(3):
             y = base.copy()
             if trial:
-                y[0] += 0.1 * rng.normal(size=layout.n_rows) * (1.0 + np.abs(start))
-            module.group_jacobian(y, t, g, tables, scratch, buffers, nowhere, np.zeros(0))
-            for total, part in zip(seen, scratch[b.scratch : b.scratch + 2], strict=True):
+                y[0] += 0.1 * rng.normal(size=n_rows) * (1.0 + np.abs(start))
+            block_equation(g, 0, *program, now, y, scratch, call)
+            parts = [scratch[1 + i][: m * n].reshape(m, n) for i, (m, n) in enumerate(shapes)]
+            for total, part in zip(seen, parts, strict=True):
                 total += np.abs(part)
             if trial == 0:
-                chosen.append(_independent(scratch[b.scratch], len(b.phi)))
+                chosen.append(_independent(parts[0].copy(), len(b.phi)))
         patterns.append((seen[0] != 0.0, seen[1] != 0.0))
     entries: dict[tuple[int, int], int] = {}
     equations: list[int] = []
     n_equations = 0
-    own: list[tuple[int, int, int]] = []  # row and column of Φ_φ, and the number of the entry
-    given: list[tuple[int, int, int, float]] = []  # the same of Φ_h, with a factor
-    own_start, given_start = [0], [0]
+    found: list[tuple[int, int, float]] = []  # number of the entry, place in Φ_φ (or -1 - place in Φ_h), factor
+    begins = [0]
     for b, keep, (J, H) in zip(blocks, chosen, patterns, strict=True):
         number = {row: n_equations + i for i, row in enumerate(keep)}
         n_equations += len(keep)
         equations += [number.get(i, -1) for i in range(b.n_equations)]
         for i in keep:
-            for j in np.flatnonzero(J[i]):
+            for j in np.flatnonzero(J[i]).tolist():
                 at = entries.setdefault((column[b.phi[j]], number[i]), len(entries))
-                own.append((i, int(j), at))
-            for j in np.flatnonzero(H[i]):
+                found.append((at, i * len(b.phi) + j, 1.0))
+            for j in np.flatnonzero(H[i]).tolist():
                 for source, c in expanded.get(b.h[j], {b.h[j]: 1.0}).items():
                     if source in column:
                         at = entries.setdefault((column[source], number[i]), len(entries))
-                        given.append((i, int(j), at, c))
-        own_start.append(len(own))
-        given_start.append(len(given))
+                        found.append((at, -1 - (i * len(b.h) + j), c))
+        begins.append(len(found))
     assert n_equations == len(unknown)
     order = sorted(entries)
     n = len(unknown)
@@ -175,34 +175,30 @@ def build(layout: Layout, start: Array, t: float, method: str, tuned: bool = Tru
         return np.array(values, dtype=np.int64)
 
     places = (
-        ints(own_start), *(ints([e[i] for e in own]) for i in range(2)), place[ints([e[2] for e in own])],
-        ints(given_start), *(ints([e[i] for e in given]) for i in range(2)), place[ints([e[2] for e in given])],
-        np.array([e[3] for e in given], dtype=np.float64),
+        ints(begins), place[ints([e[0] for e in found])], ints([e[1] for e in found]),
+        np.array([e[2] for e in found], dtype=np.float64),
     )  # fmt: skip
-    sums = Columns()
-    factors: list[float] = []
-    for terms in expanded.values():
-        sums.add(list(terms))
-        factors += list(terms.values())
-    combinations = (ints(list(expanded)), *sums.ints(), np.array(factors, dtype=np.float64))
+    sums = np.cumsum([0, *(len(terms) for terms in expanded.values())])
+    combinations = (
+        ints(list(expanded)), ints(sums.tolist()), ints([r for terms in expanded.values() for r in terms]),
+        np.array([c for terms in expanded.values() for c in terms.values()], dtype=np.float64),
+    )  # fmt: skip
     if method == "global":
         linear = dense(n)
     else:
         Ap = np.searchsorted([e[0] for e in order], np.arange(n + 1)).astype(np.int32)
         Ai = np.array([e[1] for e in order], dtype=np.int32)
         first = np.zeros(len(order))
-        for g in range(len(blocks)):
-            module.group_jacobian(base, t, g, tables, scratch, buffers, places, first)
-        found = sparse(Ap, Ai, first, tuned)
-        if found is None:
-            system = build(layout, start, t, "global", tuned)
+        all_equations(0, *program, now, base, scratch, call, ints(equations), places, first, np.zeros(n))
+        klu = sparse(Ap, Ai, first, tuned)
+        if klu is None:
+            system = build(sequence, driven, start, t, "global", tuned)
             system.linear.name = "dense LU, since KLU is not installed (pip install kvxopt brings it)"
             return system
-        linear = found
+        linear = klu
     return System(
-        module, tables, ints(equations), scratch, buffers, places, combinations, ints(unknown),
-        ints(list(layout.driven)), linear,
-    )  # fmt: skip
+        program, scratch, ints(equations), places, combinations, ints(unknown), ints(driven), linear
+    )
 
 
 def _independent(J: Array, r: int) -> list[int]:

@@ -14,7 +14,7 @@ from ..mechanism.model import Model
 from ..mechanism.reader import check_times
 from ..mechanism.structure import Structure
 from .bodies import body_motions
-from .continuity import follow, quality
+from .continuity import follow
 from .jerk import inner_times, spacing, with_jerk
 from .measure import measure
 from .plan import Array
@@ -22,7 +22,6 @@ from .planning import plan_groups, studied
 from .program import GroupStep, NumericStep, Program, build
 from .results import Results
 from .run import Failure, Solution, driver_values, failure_message
-from .threads import each
 from .threads import threads as using_threads
 
 METHODS = ("td", "3ot", "global", "global-sparse")
@@ -181,8 +180,6 @@ def diagnostics(solution: Solution, structure: Structure) -> dict[str, object]:
     groups: dict[str, dict[str, object]] = {}
     worst = max(solution.residuals.values(), default=0.0)
     model = solution.program.model
-    solved = [s for s in solution.program.steps if isinstance(s, GroupStep) and n > 0]
-    qualities = dict(zip((s.plan.name for s in solved), each(lambda s: quality(solution, s), solved), strict=True))
     for step in solution.program.steps:
         if isinstance(step, NumericStep):
             name = step.plan.name
@@ -190,22 +187,21 @@ def diagnostics(solution: Solution, structure: Structure) -> dict[str, object]:
             groups[name] = {"type": step.plan.type, "solver": "absolute coordinates", **residual_of}
         if not isinstance(step, GroupStep) or n == 0:
             continue
-        kappa, residual = qualities[step.plan.name]
+        least, at, residual = solution.report[step.plan.name][:3].tolist()
         # rows are squares of lengths, and, where the group finds directions or angles, numbers of order one
         lengths = all(s.startswith(("x_", "y_", "z_")) for s in step.solver.group.dependent)
-        relative = float(residual.max()) / (model.size**2 if lengths else max(1.0, model.size**2))
+        relative = residual / (model.size**2 if lengths else max(1.0, model.size**2))
         worst = max(worst, relative)
-        k = int(np.argmin(kappa))
         found: dict[str, object] = {
             "type": step.plan.type,
             "solver": step.solver.group.name,
             "mode": solution.chosen.get(step.plan.name),
             "residual": relative,
-            "least_conditioning": float(kappa[k]),
-            "at": float(solution.time[k]),
+            "least_conditioning": least,
+            "at": float(solution.time[int(at)]),
         }
         if step.plan.type == "RRR" and model.space == "planar":
-            found["least_transmission_angle"] = float(np.arcsin(min(1.0, kappa[k])))
+            found["least_transmission_angle"] = float(np.arcsin(min(1.0, least)))
         groups[step.plan.name] = found
     stopped = {} if solution.failure is None else {"stopped": failure_message(solution.failure)}
     return {

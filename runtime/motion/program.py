@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +34,9 @@ from .plan import (
     VectorOf,
 )
 from .solvers import Progress, Solver, bind
+
+if TYPE_CHECKING:
+    from .sequence import Sequence as Sequenced
 
 Rows = NDArray[np.int64]
 Terms = tuple[tuple[int, float], ...]  # (row, coefficient): a linear combination of rows
@@ -124,6 +129,13 @@ class Program:
     drivers: dict[str, int] = field(default_factory=dict)  # driver -> row
     carriers: dict[str, Carrier] = field(default_factory=dict)
     n_rows: int = 2
+
+    @cached_property
+    def sequence(self) -> Sequenced:
+        """The program as the sequencer reads it; no step may be added any more."""
+        from .sequence import Sequence
+
+        return Sequence(self)
 
     def new(self, count: int) -> Rows:
         first = self.n_rows

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import NoReturn
 
 import numpy as np
@@ -13,8 +15,9 @@ from ..errors import AssemblyError, InputError
 from ..mechanism.model import Model
 from ..status import MESSAGES, NO_ASSEMBLY, OK, SINGULAR
 from .plan import Array
-from .program import AngleStep, GroupStep, LinearStep, NumericStep, Program, Step
-from .threads import thread_count
+from .program import GroupStep, NumericStep, Program
+from .sequence import Ints
+from .threads import each, thread_count
 
 LARGEST_TURN = 0.19  # rad (11 degrees) that a driver may move between two inner steps
 LARGEST_STROKE = 0.1  # of the mechanism's size, likewise
@@ -75,6 +78,27 @@ class Solution:
     notes: dict[str, object] = field(default_factory=dict)  # of the method, for the diagnostics
     residuals: dict[str, float] = field(default_factory=dict)  # largest, scaled, of groups in absolute coordinates
 
+    @cached_property
+    def report(self) -> dict[str, Array]:
+        """What the lanes say about every group: least conditioning and its lane, largest residual, suspicious lanes."""
+        from ..sequencer import REPORT_SIZE
+
+        sequence, n = self.program.sequence, self.solved
+        if n == 0:
+            return {}
+        found = np.zeros((len(sequence.groups), REPORT_SIZE))
+        found[:, 0] = np.inf
+        self.qualities(list(sequence.groups.values()), np.empty((3, 1, len(self.time))), found)
+        return dict(zip(sequence.groups, found, strict=True))
+
+    def qualities(self, items: Sequence[int], out: Array, report: Array) -> None:
+        """Write conditioning and residual of groups into out[0] and out[1], and what they say into the report."""
+        n = self.solved
+        edges, signs = np.array([0, n], dtype=np.int64), np.zeros((1, 0))
+        self.program.sequence.run(
+            "quality", self.time, self.state, edges, signs, items, out=out, report=report, block=max(n, 1)
+        )
+
 
 def driver_values(model: Model, time: Array) -> dict[str, Array]:
     """Return value and three derivatives of every driver, 4 x n; a value that is no number is wrong input."""
@@ -120,9 +144,9 @@ def grid_of(program: Program, time: Array, course: Course) -> Array:
 
 def begin(program: Program, grid: Array) -> Solution:
     """Return an unsolved state over a grid of times: constants and drivers in their rows."""
-    state = np.zeros((3, program.n_rows, len(grid)))
-    for row, value in program.constants.items():
-        state[0, row] = value
+    state = np.empty((3, program.n_rows, len(grid)))
+    sequence = program.sequence
+    sequence.run("constants", grid, state, np.array([0, len(grid)]), np.zeros((1, 0)))
     for name, values in driver_values(program.model, grid).items():
         state[:, program.drivers[name]] = values[:3]
     return Solution(program, grid, np.arange(len(grid)), state, len(grid))
@@ -140,104 +164,131 @@ def solve(
     grid = grid_of(program, time, course)
     solution = begin(program, grid)
     solution.asked, solution.course = np.searchsorted(grid, time), course
-    if thread_count() > 1:
-        from .together import solve_together
-
-        solve_together(solution, method, modes)
-        return solution
-    for step in program.steps:
-        take(solution, step, method, modes)
+    for items in segments(solution):
+        advance(solution, items, method, modes)
         if solution.solved == 0:
             break
     return solution
 
 
-def take(solution: Solution, step: Step, method: str, modes: bool) -> None:
-    """Do one step of a program over all instants."""
-    if isinstance(step, GroupStep):
-        if assemble(solution, step, modes):
-            sweep(solution, step, method)
-    elif isinstance(step, NumericStep):
+def segments(solution: Solution, last: GroupStep | None = None) -> list[list[int]]:
+    """Return the items in order, in one piece but for groups that Python looks after: cams, bridges.
+
+    A bridge is built of lanes on both sides, so that what builds on its group must wait for it. `last` is the group
+    at which to end.
+    """
+    bridged = solution.course.bridges
+    found: list[list[int]] = [[]]
+    for i, item in enumerate(solution.program.sequence.items):
+        if item.kind == "constants":
+            continue
+        alone = isinstance(item.step, NumericStep)
+        if alone and found[-1]:
+            found.append([])
+        found[-1].append(i)
+        group = item.group_step
+        if group is not None and group is last:
+            break
+        if alone or (group is not None and group.plan.name in bridged):
+            found.append([])
+    return [items for items in found if items]
+
+
+def advance(solution: Solution, items: Sequence[int], method: str, modes: bool = False, assembled: bool = False) -> None:
+    """Solve a segment over all lanes; groups that are not `assembled` yet are closed at the first lane before."""
+    sequence = solution.program.sequence
+    step = sequence.items[items[0]].step
+    if isinstance(step, NumericStep):
         from .numeric import sweep_numeric
 
         sweep_numeric(solution, step)
-    else:
-        combine(solution, step)
-
-
-EVERY = slice(None)
-
-
-def combine(solution: Solution, step: LinearStep | AngleStep, lanes: slice = EVERY) -> None:
-    """Fill the rows of a step that only combines what is known; an angle is followed through all instants."""
-    state = solution.state
-    if isinstance(step, AngleStep):
-        _follow_angle(state, step)
         return
-    for row, parts in zip(step.rows, step.terms, strict=True):
-        state[:, row, lanes] = sum(c * state[:, r, lanes] for r, c in parts)
-
-
-# ---- one group ----------------------------------------------------------------------------------------------------
-def sweep(solution: Solution, step: GroupStep, method: str) -> None:
-    """Solve one group over all steps, from the φ in its rows at the first step and the signs found there."""
-    n, work = solution.solved, step.solver.group.work
-    failed = 0
-    for first, last, signs in _stretches(solution, step, n):
-        lost, iterations = solve_lanes(solution, step, method, signs, first, last, work)
-        failed += lost
-        solution.iterations += iterations
-    _bridge(solution, step)
-    check(solution, step, n - failed)
-    find_points(solution, step, 0, solution.solved)
-
-
-def solve_lanes(
-    solution: Solution, step: GroupStep, method: str, signs: Array, first: int, last: int, work: Array
-) -> tuple[int, int]:
-    """Solve one group at the instants first to last - 1; the number of lanes that failed, and of iterations."""
-    m, (q, qdot, qddot) = step.solver.group.module, solution.state
-    kernel = m.sweep if method == "td" else m.sweep_3ot
-    lost, iterations = kernel(
-        solution.time, q, qdot, qddot, step.h_rows, step.solver.par, signs, q, qdot, qddot, step.phi_rows, first, last,
-        work,
-    )  # fmt: skip
-    return int(lost), int(iterations)
-
-
-def check(solution: Solution, step: GroupStep, reached: int) -> None:
-    """Stop a run where a group could not be solved; `reached`: the first lane that Newton could not close."""
+    if not assembled and not _assemble(solution, items, method, modes):
+        return
     n = solution.solved
-    found = solution.state[:, step.phi_rows, :n]
-    if reached < n and not step.solver.closed_form:
-        stop(solution, step, reached, NO_ASSEMBLY)
-    elif not np.isfinite(found).all():
-        first = int(np.argmax(~np.isfinite(found).all(axis=(0, 1))))
-        stop(solution, step, first, SINGULAR if np.isfinite(found[0, :, first]).all() else NO_ASSEMBLY)
+    edges, signs = _stretches(solution, n)
+    lost = _swept(solution, items, method, edges, signs)
+    last = sequence.items[items[-1]].group_step
+    if last is not None:
+        _bridge(solution, last)
+    _check(solution, items, lost, n)
 
 
-def find_points(solution: Solution, step: GroupStep, first: int, last: int) -> None:
-    """Fill the rows of a group's points of interest at the instants first to last - 1."""
-    if step.point_rows is None or first >= last:
-        return
-    q, qdot, qddot = solution.state
-    buffer = np.empty((step.point_rows.shape[0], 3, step.point_rows.shape[1]))
-    step.solver.group.module.sweep_points(
-        solution.time, q, qdot, qddot, step.h_rows, step.solver.par, q, qdot, qddot, step.phi_rows, step.point_rows,
-        first, last, buffer,
-    )  # fmt: skip
+def _swept(solution: Solution, items: Sequence[int], method: str, edges: Ints, signs: Array) -> dict[int, int]:
+    """Run the items over all lanes; the first lane lost of each that loses any (or that of its block).
+
+    With several threads runs of items that need no other lane are done by blocks of lanes side by side.
+    """
+    sequence, state, t = solution.program.sequence, solution.state, solution.time
+    count = thread_count()
+    if count == 1 or edges[-1] < 2 * count:
+        lost, iterations = sequence.run(method, t, state, edges, signs, items)
+        solution.iterations += iterations
+        return {i: int(k) for i, k in zip(items, lost.tolist(), strict=True) if k < edges[-1]}
+    found: dict[int, int] = {}
+    parts = np.unique(np.concatenate([np.linspace(0, edges[-1], count + 1).astype(np.int64), edges]))
+
+    def part(arguments: tuple[list[int], int]) -> tuple[Ints, int]:
+        chosen, i = arguments
+        stretch = int(np.searchsorted(edges, parts[i], side="right")) - 1
+        return sequence.run(
+            method, t, state, parts[i : i + 2], signs[stretch : stretch + 1], chosen,
+            call=np.zeros_like(sequence.call), work=np.zeros_like(sequence.work),
+        )  # fmt: skip
+
+    for serial, group in itertools.groupby(items, key=lambda i: sequence.items[i].serial):
+        chosen = list(group)
+        if serial:
+            lost, iterations = sequence.run(method, t, state, edges, signs, chosen)
+            results = [(lost, iterations)]
+        else:
+            results = each(part, [(chosen, i) for i in range(len(parts) - 1)])
+        for lost, iterations in results:
+            solution.iterations += iterations
+            for i, k in zip(chosen, lost.tolist(), strict=True):
+                if k < edges[-1]:
+                    found[i] = min(found.get(i, k), k)
+    return found
 
 
-def _stretches(solution: Solution, step: GroupStep, n: int) -> list[tuple[int, int, Array]]:
-    """Return (first, last, signs) of the stretches between two changes of branch."""
-    signs = solution.signs[step.plan.name].copy()
-    found, first = [], 0
-    for t, which in solution.course.flips.get(step.plan.name, []):
-        last = min(n, int(np.searchsorted(solution.time, t)))
-        found.append((first, last, signs.copy()))
-        signs[which] *= -1.0
-        first = last
-    return [*found, (first, n, signs)]
+def _check(solution: Solution, items: Sequence[int], lost: dict[int, int], n: int) -> None:
+    """Stop a run where a group could not be solved: at the first lane of all, of several groups in the first one."""
+    worst: tuple[int, GroupStep, int] | None = None
+    for i in items:
+        step = solution.program.sequence.items[i].group_step
+        if i not in lost or step is None:
+            continue
+        found = np.isfinite(solution.state[:, step.phi_rows, lost[i] : n])
+        lane = lost[i] + int(np.argmin(found.all(axis=(0, 1))))
+        if not found.all() and (worst is None or lane < worst[0]):
+            closed = bool(found[0, :, lane - lost[i]].all())
+            worst = lane, step, SINGULAR if closed else NO_ASSEMBLY
+    if worst is not None:
+        stop(solution, worst[1], worst[0], worst[2])
+
+
+def _stretches(solution: Solution, n: int) -> tuple[Ints, Array]:
+    """Return the lanes at which the branch of a group changes, with the ends, and the signs of each stretch."""
+    sequence = solution.program.sequence
+    signs = np.ones(sequence.n_signs)
+    changes = []
+    for name, found in solution.signs.items():
+        at = sequence.items[sequence.groups[name]].sign_place
+        signs[at : at + len(found)] = found
+        for t, which in solution.course.flips.get(name, []):
+            changes.append((min(n, int(np.searchsorted(solution.time, t))), at + which))
+    edges, rows = [0], [signs.copy()]
+    for lane, place in sorted(changes):
+        signs[place] *= -1.0
+        if lane == edges[-1]:
+            rows[-1] = signs.copy()
+        else:
+            edges.append(lane)
+            rows.append(signs.copy())
+    if edges[-1] == n and len(edges) > 1:
+        edges.pop()
+        rows.pop()
+    return np.array([*edges, n], dtype=np.int64), np.array(rows).reshape(len(rows), -1)
 
 
 BRIDGE_NODES = np.array([-4.0, -3.0, -2.0, -1.0, 1.0, 2.0, 3.0, 4.0])
@@ -265,6 +316,37 @@ def stop(solution: Solution, step: GroupStep | NumericStep, first: int, status: 
     plan = step.plan
     solution.solved = first
     solution.failure = Failure(plan.name, plan.bodies, plan.joints, float(solution.time[first]), status)
+
+
+def _assemble(solution: Solution, items: Sequence[int], method: str, list_modes: bool) -> bool:
+    """Close the groups of a segment at the first lane, nearest to the sketch; False where one cannot be."""
+    sequence, wanted = solution.program.sequence, solution.program.model.assembly
+    groups = {i: step for i in items if (step := sequence.items[i].group_step) is not None}
+    first = np.array([0, 1], dtype=np.int64)
+    signs = _stretches(solution, 1)[1]
+    if not list_modes and not any(s.plan.name in wanted for s in groups.values()):
+        modes = np.zeros(len(items), dtype=np.int64)
+        _, iterations = sequence.run(method, solution.time, solution.state, first, signs, items, modes=modes)
+        solution.iterations += iterations
+        if all(modes[k] for k, i in enumerate(items) if i in groups):
+            for i, step in groups.items():
+                _remember(solution, step, signs[0, sequence.items[i].sign_place :])
+            return True
+    for i in items:  # one after the other: a mode is asked for by its number, or Newton needs another start
+        step = groups.get(i)
+        if step is not None and not assemble(solution, step, list_modes):
+            return False
+        sequence.run(method, solution.time, solution.state, first, _stretches(solution, 1)[1], [i])
+    return True
+
+
+def _remember(solution: Solution, step: GroupStep, signs: Array) -> None:
+    """Note the branch of a group at the first lane; modes are numbered in the order of their signs, + before -."""
+    found = signs[: len(step.solver.group.branches)].copy()
+    number = 1
+    for sign in found:
+        number = 2 * number - (1 if sign > 0 else 0)
+    solution.signs[step.plan.name], solution.chosen[step.plan.name] = found, number
 
 
 def assemble(solution: Solution, step: GroupStep, list_modes: bool) -> bool:
@@ -313,16 +395,6 @@ def assembly_modes(solution: Solution, step: GroupStep, every: bool) -> tuple[Mo
 def _scale(symbol: str, size: float) -> float:
     """Return the size that a change of a coordinate is measured by: lengths by the mechanism, directions by one."""
     return size if symbol.startswith(("x_", "y_", "z_")) else 1.0
-
-
-def _follow_angle(state: Array, step: AngleStep) -> None:
-    x, y = state[:, step.x], state[:, step.y]
-    square = x[0] ** 2 + y[0] ** 2
-    angle = np.unwrap(np.arctan2(y[0], x[0]))
-    angle += 2 * np.pi * np.round((step.near - angle[0]) / (2 * np.pi))
-    rate = (x[0] * y[1] - y[0] * x[1]) / square
-    state[0, step.row], state[1, step.row] = angle, rate
-    state[2, step.row] = (x[0] * y[2] - y[0] * x[2]) / square - 2 * rate * (x[0] * x[1] + y[0] * y[1]) / square
 
 
 # ---- what the user hears ------------------------------------------------------------------------------------------

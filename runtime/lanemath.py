@@ -3,23 +3,37 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
-from numba import njit
+from numba import njit, types
+from numba.extending import intrinsic
 
-pi, sqrt = math.pi, math.sqrt
+pi, sqrt, floor = math.pi, math.sqrt, math.floor
 tan, asin, acos, atan, exp, log = math.tan, math.asin, math.acos, math.atan, math.exp, math.log  # not vectorised
 OPTIONS = {"cache": True, "error_model": "numpy", "fastmath": {"contract"}, "forceinline": True, "_nrt": False}
 
-# π/2 in three parts of 33 bits, so that their products with a number of quarter turns below 2^20 are exact (fdlibm)
-_PART_1, _PART_2, _PART_3 = 1.57079632673412561417e00, 6.07710050630396597660e-11, 2.02226624879595063154e-21
+# π/2 as the sum of three doubles: with fused multiply-add what is left of x is exact to rounding for any number of
+# quarter turns that is itself exact (|x| below 7e15)
+_PART_1, _PART_2, _PART_3 = 1.5707963267948966, 6.123233995736766e-17, -1.4973849048591833e-33
 _QUARTERS = 6.36619772367581382433e-01
+
+
+@intrinsic
+def _fma(typing_context: Any, a: Any, b: Any, c: Any) -> Any:
+    """a * b + c with one rounding."""
+    signature = types.float64(types.float64, types.float64, types.float64)
+
+    def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        return builder.fma(*values)
+
+    return signature, generate
 
 
 @njit(**OPTIONS)
 def _reduced(x):  # type: ignore[no-untyped-def]
     """The number of quarter turns next to x, and what is left of x."""
     n = math.floor(x * _QUARTERS + 0.5)
-    return n, ((x - n * _PART_1) - n * _PART_2) - n * _PART_3
+    return n, _fma(-n, _PART_3, _fma(-n, _PART_2, _fma(-n, _PART_1, x)))
 
 
 @njit(**OPTIONS)
@@ -37,7 +51,7 @@ def _both(r):  # type: ignore[no-untyped-def]
 
 @njit(**OPTIONS)
 def sin(x):  # type: ignore[no-untyped-def]
-    """Sine of x, for |x| below 1.6 million to about one unit in the last place."""
+    """Sine of x, to about one unit in the last place of one."""
     n, r = _reduced(x)
     sine, cosine = _both(r)
     quarter = n - 4.0 * math.floor(0.25 * n)

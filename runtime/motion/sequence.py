@@ -1,0 +1,193 @@
+"""A program as the sequencer reads it: a table of integers per item, one vector of numbers, and addresses by phase.
+
+Numbers that follow from the file's parameters (lengths, coefficients, the sketch) all stand in `numbers`, so that a
+design is a vector; rows and places stand in `tables` and depend on the structure alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence as Listed
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..group import GroupType
+from .plan import Array
+from .program import AngleStep, GroupStep, LinearStep, NumericStep, Program
+
+Ints = NDArray[np.int64]
+FOLDED_FROM = 400_000  # lanes times groups from which it pays to compile sweeps without the rates of constants
+EMPTY_INTS, EMPTY = np.zeros(0, dtype=np.int64), np.zeros((0, 0))
+
+
+@dataclass(frozen=True, eq=False)
+class Item:
+    """One item: its step of the program, where its table begins, and for a group the places that others ask for."""
+
+    step: GroupStep | LinearStep | AngleStep | NumericStep | None
+    kind: str  # constants, group, points, combination, angle, numeric
+    place: int
+    mask: int = 0  # bits of the known coordinates that never change
+    sign_place: int = 0
+
+    @property
+    def group(self) -> GroupType | None:
+        return self.step.solver.group if self.kind in ("group", "points") and isinstance(self.step, GroupStep) else None
+
+    @property
+    def group_step(self) -> GroupStep | None:
+        """The step of an item that is a group (not its points)."""
+        return self.step if self.kind == "group" and isinstance(self.step, GroupStep) else None
+
+    @property
+    def closed(self) -> bool:
+        return self.group is not None and bool(self.group.module.CLOSED_FORM)
+
+    @property
+    def serial(self) -> bool:
+        """Whether a lane goes on from the lane before it."""
+        return self.kind in ("angle", "numeric") or (self.kind == "group" and not self.closed)
+
+
+@dataclass(eq=False)
+class Sequence:
+    """The items of a program in their order."""
+
+    program: Program
+    items: list[Item] = field(default_factory=list)
+    ints: list[int] = field(default_factory=list)
+    values: list[Any] = field(default_factory=list)  # floats, or numbers that know their parameters
+    n_signs: int = 0
+    n_work: int = 64
+
+    def __post_init__(self) -> None:
+        program = self.program
+        self.size_place = self._number(program.model.size)
+        constants = sorted(program.constants)
+        self._add(None, "constants", [len(constants), *self._paired(constants, program.constants)])
+        for step in program.steps:
+            if isinstance(step, GroupStep):
+                self._group(step)
+            elif isinstance(step, LinearStep):
+                table = [len(step.rows)]
+                for row, terms in zip(step.rows, step.terms, strict=True):
+                    table += [row, len(terms)]
+                    for source, factor in terms:
+                        table += [source, self._number(factor)]
+                self._add(step, "combination", table)
+            elif isinstance(step, AngleStep):
+                self._add(step, "angle", [step.row, step.x, step.y, self._number(step.near)])
+            else:
+                self._add(step, "numeric", [])
+        self.tables = np.array(self.ints, dtype=np.int64)
+        self.numbers = np.array([float(getattr(v, "value", v)) for v in self.values], dtype=np.float64)
+        self.work = np.zeros(self.n_work)
+        self.call = np.zeros(8, dtype=np.int64)
+        self._steps: dict[tuple[object, ...], Ints] = {}
+
+    def _number(self, value: Any) -> int:
+        self.values.append(value)
+        return len(self.values) - 1
+
+    def _paired(self, rows: Listed[int], values: dict[int, Any]) -> list[int]:
+        return [x for row in rows for x in (row, self._number(values[row]))]
+
+    def _add(self, step: Any, kind: str, table: list[int], mask: int = 0, sign_place: int = 0) -> None:
+        self.items.append(Item(step, kind, len(self.ints), mask, sign_place))
+        self.ints += [int(x) for x in table]
+
+    def _group(self, step: GroupStep) -> None:
+        m, solver = step.solver.group.module, step.solver
+        par = len(self.values)
+        self.values += list(solver.par)
+        start = len(self.values)
+        self.values += list(solver.start)
+        points = [] if step.point_rows is None else [int(r) for r in step.point_rows.ravel()]
+        table = [*step.h_rows, *step.phi_rows, par, start, self.size_place, self.n_signs, *points]
+        mask = sum(1 << i for i, row in enumerate(step.h_rows) if int(row) in self.program.constants)
+        self._add(step, "group", table, mask, self.n_signs)
+        if points:
+            self._add(step, "points", table)
+        self.n_signs += len(m.BRANCHES)
+        self.n_work = max(self.n_work, m.WORK, 3 * len(points))
+
+    # ---- addresses ------------------------------------------------------------------------------------------------
+    def steps(self, phase: str, items: Listed[int] | None = None, folded: bool = False) -> Ints:
+        """Return the table of steps of a phase (td, 3ot, quality, columns, ...) for some items, all by default."""
+        chosen = tuple(range(len(self.items))) if items is None else tuple(items)
+        key = (phase, chosen, folded)
+        if key not in self._steps:
+            found = [row for i in chosen if (row := self._step(phase, self.items[i], folded)) is not None]
+            self._steps[key] = np.array(found, dtype=np.int64).reshape(len(found), 5)
+        return self._steps[key]
+
+    def _step(self, phase: str, item: Item, folded: bool) -> list[int] | None:
+        from .entries import entry
+
+        address = entry(phase, item, item.mask if folded else 0)
+        if address == 0:
+            return None
+        if item.kind != "group":
+            return [address, 0, item.place, 0, -1]
+        assert isinstance(item.step, GroupStep)
+        assembly = entry("assembly", item, 0) if phase in ("td", "3ot") else 0
+        r = -1 if item.closed else len(item.step.phi_rows)
+        return [address, assembly, item.place, len(item.step.h_rows), r]
+
+    def folded(self, lanes: int) -> bool:
+        """Return whether the work pays for sweeps without the rates of constants."""
+        return lanes * len(self.groups) >= FOLDED_FROM
+
+    @cached_property
+    def groups(self) -> dict[str, int]:
+        """The numbers of the items that are groups, by name."""
+        found = {}
+        for i, item in enumerate(self.items):
+            if item.group_step is not None:
+                found[item.group_step.plan.name] = i
+        return found
+
+    # ---- running --------------------------------------------------------------------------------------------------
+    def run(
+        self,
+        phase: str,
+        t: Array,
+        state: Array,
+        edges: Ints,
+        signs: Array,
+        items: Listed[int] | None = None,
+        out: Array | None = None,
+        changes: Array | None = None,
+        modes: Ints = EMPTY_INTS,
+        report: Array = EMPTY,
+        numbers: Array | None = None,
+        columns: int = 0,
+        call: Ints | None = None,
+        work: Array | None = None,
+        block: int | None = None,
+    ) -> tuple[Ints, int]:
+        """Run a phase over the lanes edges[0] to edges[-1] - 1; the first lane lost per step, and Newton's iterations.
+
+        `signs` has a row per stretch between two edges. `out` is the state itself unless it is given: of columns it
+        is (order, column times row, lane).
+        """
+        from ..sequencer import (
+            BLOCK, CHANGE_STRIDE, COLUMN_STRIDE, COLUMNS, ITERATIONS, START, STRIDE, sequence,
+        )  # fmt: skip
+
+        steps = self.steps(phase, items, self.folded(int(edges[-1] - edges[0])))
+        call = self.call if call is None else call
+        out = state if out is None else out
+        call[STRIDE], call[START], call[ITERATIONS] = state.shape[2], 0, 0
+        call[COLUMNS], call[COLUMN_STRIDE] = columns, state.shape[1] * state.shape[2]
+        changes = EMPTY if changes is None else changes
+        call[CHANGE_STRIDE] = changes.shape[-1]
+        lost = np.full(len(steps), np.iinfo(np.int64).max)
+        sequence(
+            steps, self.tables, self.numbers if numbers is None else numbers, changes, signs, edges, t, state, out,
+            call, self.work if work is None else work, block or BLOCK, lost, modes, report,
+        )  # fmt: skip
+        return lost, int(call[ITERATIONS])

@@ -1,0 +1,309 @@
+"""The one sequencer: for each stretch of one branch, each block of lanes, each item of a program, a call by address.
+
+Every item, a group of any type, a combination of rows, a continuous angle, is a C function of one signature, so that
+this loop is compiled once for all mechanisms. The same loop solves a program, looks at its quality, carries columns
+of the velocity transformation or of sensitivities through it, and with one lane is the right-hand side of the
+integrator: only the addresses differ. Imported only where something runs, because it loads Numba.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numba import carray, cfunc, njit, types
+from numba.extending import intrinsic
+
+# Without Numba's run-time (_nrt) nothing here can allocate: code that tried would not compile.
+OPTIONS: dict[str, Any] = {
+    "cache": True, "error_model": "numpy", "fastmath": {"contract"}, "nogil": True, "no_cfunc_wrapper": True,
+    "_nrt": False,
+}  # fmt: skip
+CALLED: dict[str, Any] = {"cache": True, "error_model": "numpy", "fastmath": {"contract"}}
+_INTS, _FLOATS = types.CPointer(types.int64), types.CPointer(types.float64)
+# item, numbers, changes, signs, t; q, qdot, qddot; out, outdot, outddot; call; first, last; work
+SIGNATURE = types.int64(_INTS, *[_FLOATS] * 10, _INTS, types.int64, types.int64, _FLOATS)
+N_ARGUMENTS = 15
+
+# places in the integers of a call
+STRIDE, START, COLUMNS, COLUMN_STRIDE, CHANGE_STRIDE, ITERATIONS, CALL_SIZE = range(7)
+# columns of the table of steps: address, address of the assembly (0: none), place of the item's table, first φ, number
+ADDRESS, ASSEMBLY, PLACE, PHI, N_PHI, STEP_SIZE = range(6)
+# columns of the report of a look at the quality
+LEAST, LEAST_AT, RESIDUAL, SUSPECTS, STRAYS, REPORT_SIZE = range(6)
+NEAR = 0.35  # conditioning below which two branches may meet between two lanes
+FAR_OFF = 0.25  # distance from the prediction, as a share of the way of the step, that is not trusted
+FAR = 1 << 40  # arrays come to C functions as bare pointers: their lengths are not looked at
+BLOCK = 8192  # lanes of a block: its rows stay in the cache from one item to the next
+
+
+def caller(n: int) -> Any:
+    """Return a compiled call of a C function by its address with n integer or pointer arguments; returns an integer."""
+
+    @intrinsic
+    def call(typing_context, address, arguments):  # type: ignore[no-untyped-def]
+        from llvmlite import ir
+
+        signature = types.int64(types.int64, types.UniTuple(types.int64, n))
+
+        def generate(context, builder, signature, values):  # type: ignore[no-untyped-def]
+            word = ir.IntType(64)
+            function = builder.inttoptr(values[0], ir.FunctionType(word, [word] * n).as_pointer())
+            parts = [builder.extract_value(values[1], i) for i in range(n)]
+            return builder.call(function, parts)
+
+        return signature, generate
+
+    return call
+
+
+call_item = caller(N_ARGUMENTS)
+
+
+@njit(**OPTIONS)
+def sequence(steps, tables, numbers, changes, signs, edges, t, state, out, call, work, block, lost, modes, report):  # type: ignore[no-untyped-def]
+    """Do all steps for the lanes edges[0] to edges[-1] - 1; signs[i] are those of the stretch from edges[i] on.
+
+    `state` and `out` are (order, row, lane). `lost`: the first lane of a block in which a step has lanes without a
+    solution. `modes`, where it is not empty: the groups are assembled at the first lane, and this is in how many ways
+    (0 ends the run). `report`, where it is not empty: what the lanes of `out` say about a step's quality.
+    """
+    q, qdot, qddot = state[0].ctypes.data, state[1].ctypes.data, state[2].ctypes.data
+    for i in range(len(edges) - 1):
+        for first in range(edges[i], edges[i + 1], block):
+            last = min(first + block, edges[i + 1])
+            for j in range(len(steps)):
+                item = tables.ctypes.data + 8 * steps[j, PLACE]
+                arguments = (
+                    item, numbers.ctypes.data, changes.ctypes.data, signs[i].ctypes.data, t.ctypes.data,
+                    q, qdot, qddot, out[0].ctypes.data, out[1].ctypes.data, out[2].ctypes.data,
+                    call.ctypes.data, np.int64(first), np.int64(last), work.ctypes.data,
+                )  # fmt: skip
+                if len(modes) > 0 and first == call[START] and steps[j, ASSEMBLY] != 0:
+                    modes[j] = call_item(steps[j, ASSEMBLY], arguments)
+                    if modes[j] == 0:
+                        lost[j] = first
+                        return
+                if call_item(steps[j, ADDRESS], arguments) > 0 and first < lost[j]:
+                    lost[j] = first
+                if len(report) > 0:
+                    look(out[0, 0], out[1, 0], state, t, tables, steps[j], first, last, report[j])
+
+
+@njit(**OPTIONS)
+def look(kappa, residual, state, t, tables, step, first, last, report):  # type: ignore[no-untyped-def]
+    """Note the least conditioning, the largest residual, where branches may meet, and steps far from their prediction."""
+    for k in range(first, last):
+        if not kappa[k] >= report[LEAST]:
+            report[LEAST] = kappa[k]
+            report[LEAST_AT] = k
+        if not residual[k] <= report[RESIDUAL]:
+            report[RESIDUAL] = residual[k]
+    for k in range(first + 1, last - 1):
+        here, before, behind = kappa[k], kappa[k - 1], kappa[k + 1]
+        # a V that reaches zero falls by its own height within one step
+        if here < NEAR and here <= before and here <= behind and here <= 1.2 * max(before - here, behind - here):
+            report[SUSPECTS] += 1
+    if step[N_PHI] < 0:  # closed form: its branch is its sign
+        return
+    scale = 0.0
+    for i in range(step[N_PHI]):
+        row = tables[step[PLACE] + step[PHI] + i]
+        for k in range(first, last):
+            scale = max(scale, abs(state[0, row, k]))
+    for k in range(first, last - 1):
+        dt = t[k + 1] - t[k]
+        way, miss = 0.0, 0.0
+        for i in range(step[N_PHI]):
+            row = tables[step[PLACE] + step[PHI] + i]
+            x, y = state[0, row, k], state[0, row, k + 1]
+            way = max(way, abs(y - x))
+            miss = max(miss, abs(y - x - dt * (state[1, row, k] + 0.5 * dt * state[2, row, k])))
+            miss = max(miss, abs(y - x - dt * (state[1, row, k + 1] - 0.5 * dt * state[2, row, k + 1])))
+        if miss > FAR_OFF * way and miss > 1e-4 * scale:
+            report[STRAYS] += 1
+
+
+# ---- items that belong to no type ----------------------------------------------------------------------------------
+def constants(  # type: ignore[no-untyped-def]
+    item_at, numbers_at, changes_at, signs_at, t_at, q_at, qdot_at, qddot_at,
+    out_at, outdot_at, outddot_at, call_at, first, last, work_at
+):  # fmt: skip
+    """Rows that never change. item: their number, then row and place of each."""
+    item, numbers, call = carray(item_at, FAR), carray(numbers_at, FAR), carray(call_at, FAR)
+    out, outdot, outddot = carray(out_at, FAR), carray(outdot_at, FAR), carray(outddot_at, FAR)
+    for i in range(item[0]):
+        row = np.uint64(item[1 + 2 * i] * call[STRIDE])
+        value = numbers[item[2 + 2 * i]]
+        for k in range(np.uint64(first), np.uint64(last)):
+            out[row + k] = value
+        for k in range(np.uint64(first), np.uint64(last)):
+            outdot[row + k] = 0.0
+        for k in range(np.uint64(first), np.uint64(last)):
+            outddot[row + k] = 0.0
+    return 0
+
+
+def constant_changes(  # type: ignore[no-untyped-def]
+    item_at, numbers_at, changes_at, signs_at, t_at, q_at, qdot_at, qddot_at,
+    out_at, outdot_at, outddot_at, call_at, first, last, work_at
+):  # fmt: skip
+    """Changes of rows that never change in time: those of their numbers, and none of their rates."""
+    item, changes, call = carray(item_at, FAR), carray(changes_at, FAR), carray(call_at, FAR)
+    out, outdot, outddot = carray(out_at, FAR), carray(outdot_at, FAR), carray(outddot_at, FAR)
+    for c in range(call[COLUMNS]):
+        for i in range(item[0]):
+            row = np.uint64(item[1 + 2 * i] * call[STRIDE] + c * call[COLUMN_STRIDE])
+            value = changes[c * call[CHANGE_STRIDE] + item[2 + 2 * i]]
+            for k in range(np.uint64(first), np.uint64(last)):
+                out[row + k] = value
+                outdot[row + k] = 0.0
+                outddot[row + k] = 0.0
+    return 0
+
+
+@njit(**OPTIONS)
+def combined(item, at, numbers, source, target, o, n, first, last):  # type: ignore[no-untyped-def]
+    """Write one combination of rows of `source` into `target`; item[at]: its row, number of terms, rows and places."""
+    row, count = np.uint64(item[at] * n + o), item[at + 1]
+    begin, end = np.uint64(first), np.uint64(last)
+    done = 0
+    while done < count or done == 0:
+        left = min(count - done, 4)
+        e = at + 2 + 2 * done
+        a = numbers[item[e + 1]] if left > 0 else 0.0
+        b = numbers[item[e + 3]] if left > 1 else 0.0
+        c = numbers[item[e + 5]] if left > 2 else 0.0
+        d = numbers[item[e + 7]] if left > 3 else 0.0
+        p = np.uint64(item[e] * n + o) if left > 0 else row
+        q = np.uint64(item[e + 2] * n + o) if left > 1 else row
+        r = np.uint64(item[e + 4] * n + o) if left > 2 else row
+        s = np.uint64(item[e + 6] * n + o) if left > 3 else row
+        if done > 0:
+            for k in range(begin, end):
+                value = target[row + k] + a * source[p + k]
+                if left > 1:
+                    value += b * source[q + k]
+                if left > 2:
+                    value += c * source[r + k]
+                if left > 3:
+                    value += d * source[s + k]
+                target[row + k] = value
+        elif left <= 0:
+            for k in range(begin, end):
+                target[row + k] = 0.0
+        elif left == 1:
+            for k in range(begin, end):
+                target[row + k] = a * source[p + k]
+        elif left == 2:
+            for k in range(begin, end):
+                target[row + k] = a * source[p + k] + b * source[q + k]
+        elif left == 3:
+            for k in range(begin, end):
+                target[row + k] = a * source[p + k] + b * source[q + k] + c * source[r + k]
+        else:
+            for k in range(begin, end):
+                target[row + k] = (a * source[p + k] + b * source[q + k]) + (c * source[r + k] + d * source[s + k])
+        done += 4
+
+
+def combination(  # type: ignore[no-untyped-def]
+    item_at, numbers_at, changes_at, signs_at, t_at, q_at, qdot_at, qddot_at,
+    out_at, outdot_at, outddot_at, call_at, first, last, work_at
+):  # fmt: skip
+    """Rows that are linear combinations of rows. item: their number, then each: row, number of terms, rows and places."""
+    item, numbers, call = carray(item_at, FAR), carray(numbers_at, FAR), carray(call_at, FAR)
+    q, qdot, qddot = carray(q_at, FAR), carray(qdot_at, FAR), carray(qddot_at, FAR)
+    out, outdot, outddot = carray(out_at, FAR), carray(outdot_at, FAR), carray(outddot_at, FAR)
+    at = 1
+    for _ in range(item[0]):
+        combined(item, at, numbers, q, out, 0, call[STRIDE], first, last)
+        combined(item, at, numbers, qdot, outdot, 0, call[STRIDE], first, last)
+        combined(item, at, numbers, qddot, outddot, 0, call[STRIDE], first, last)
+        at += 2 + 2 * item[at + 1]
+    return 0
+
+
+def combination_columns(  # type: ignore[no-untyped-def]
+    item_at, numbers_at, changes_at, signs_at, t_at, q_at, qdot_at, qddot_at,
+    out_at, outdot_at, outddot_at, call_at, first, last, work_at
+):  # fmt: skip
+    """The same combinations of the columns in out (or of third derivatives, which are one column)."""
+    item, numbers, call = carray(item_at, FAR), carray(numbers_at, FAR), carray(call_at, FAR)
+    out, again = carray(out_at, FAR), carray(out_at, FAR)
+    for c in range(call[COLUMNS]):
+        at = 1
+        for _ in range(item[0]):
+            combined(item, at, numbers, again, out, c * call[COLUMN_STRIDE], call[STRIDE], first, last)
+            at += 2 + 2 * item[at + 1]
+    return 0
+
+
+def angle(  # type: ignore[no-untyped-def]
+    item_at, numbers_at, changes_at, signs_at, t_at, q_at, qdot_at, qddot_at,
+    out_at, outdot_at, outddot_at, call_at, first, last, work_at
+):  # fmt: skip
+    """The continuous angle of a direction. item: its row, rows of x and y, place of the value next to which it begins.
+
+    From lane to lane the angle follows its own rate (Euler-Maclaurin, error of order 5), so that it may turn by more
+    than half a revolution between two of them.
+    """
+    item, numbers, call, t = carray(item_at, FAR), carray(numbers_at, FAR), carray(call_at, FAR), carray(t_at, FAR)
+    q, qdot, qddot = carray(q_at, FAR), carray(qdot_at, FAR), carray(qddot_at, FAR)
+    out, outdot, outddot = carray(out_at, FAR), carray(outdot_at, FAR), carray(outddot_at, FAR)
+    n = np.uint64(call[STRIDE])
+    a, x, y = np.uint64(item[0]) * n, np.uint64(item[1]) * n, np.uint64(item[2]) * n
+    for k in range(np.uint64(first), np.uint64(last)):
+        ex, ey = q[x + k], q[y + k]
+        inverse = 1.0 / (ex * ex + ey * ey)
+        rate = (ex * qdot[y + k] - ey * qdot[x + k]) * inverse
+        outdot[a + k] = rate
+        turning = ex * qddot[y + k] - ey * qddot[x + k] - 2.0 * rate * (ex * qdot[x + k] + ey * qdot[y + k])
+        outddot[a + k] = turning * inverse
+    for k in range(np.uint64(first), np.uint64(last)):
+        value = np.arctan2(q[y + k], q[x + k])
+        if k == np.uint64(call[START]):
+            near = numbers[item[3]]
+        else:
+            j = k - np.uint64(1)
+            dt = t[k] - t[j]
+            near = dt * (0.5 * (outdot[a + j] + outdot[a + k]) + dt / 12.0 * (outddot[a + j] - outddot[a + k]))
+            near = out[a + j] + (near if near - near == 0.0 else 0.0)
+        out[a + k] = value + 2.0 * np.pi * np.round((near - value) / (2.0 * np.pi))
+    return 0
+
+
+def angle_columns(  # type: ignore[no-untyped-def]
+    item_at, numbers_at, changes_at, signs_at, t_at, q_at, qdot_at, qddot_at,
+    out_at, outdot_at, outddot_at, call_at, first, last, work_at
+):  # fmt: skip
+    """Columns of a continuous angle: what its direction turns by."""
+    item, call, q, out = carray(item_at, FAR), carray(call_at, FAR), carray(q_at, FAR), carray(out_at, FAR)
+    n = np.uint64(call[STRIDE])
+    a, x, y = np.uint64(item[0]) * n, np.uint64(item[1]) * n, np.uint64(item[2]) * n
+    for c in range(call[COLUMNS]):
+        o = np.uint64(c * call[COLUMN_STRIDE])
+        for k in range(np.uint64(first), np.uint64(last)):
+            ex, ey = q[x + k], q[y + k]
+            out[o + a + k] = (ex * out[o + y + k] - ey * out[o + x + k]) / (ex * ex + ey * ey)
+    return 0
+
+
+@functools.cache
+def made(maker: Callable[[int], Callable[..., Any]], argument: int) -> Callable[..., Any]:
+    """Return the function over lanes that a maker gives for an argument, once, so that it is compiled once."""
+    return maker(argument)
+
+
+@functools.cache
+def address(function: Callable[..., Any]) -> int:
+    """Return the address of the C function of a Python function with the signature of items, compiled at first use."""
+    return int(compiled(function).address)
+
+
+@functools.cache
+def compiled(function: Callable[..., Any]) -> Any:
+    """Return the C function of a Python function with the signature of items."""
+    return cfunc(SIGNATURE, **CALLED)(function)
