@@ -20,6 +20,7 @@ from .measure import measure
 from .plan import Array
 from .planning import plan_groups, studied
 from .program import GroupStep, NumericStep, Program, build
+from .reported import reported
 from .results import Results
 from .run import Failure, Solution, driver_values, failure_message
 from .threads import threads as using_threads
@@ -159,8 +160,7 @@ def report(solution: Solution, steps: NDArray[np.int64], method: str, structure:
     """Return the results at the given steps of a solution."""
     model = solution.program.model
     time = solution.time[steps]
-    motions = body_motions(solution, steps)
-    points, bodies, joints, drivers = measure(model, motions, time, driver_values(model, time))
+    points, bodies, joints, drivers = reported(solution, steps)
     return Results(
         model.name,
         method,

@@ -36,6 +36,7 @@ from .plan import (
 from .solvers import Progress, Solver, bind
 
 if TYPE_CHECKING:
+    from .outputs import Outputs
     from .sequence import Sequence as Sequenced
 
 Rows = NDArray[np.int64]
@@ -136,6 +137,13 @@ class Program:
         from .sequence import Sequence
 
         return Sequence(self)
+
+    @cached_property
+    def outputs(self) -> Outputs:
+        """What results report, by name."""
+        from .outputs import Outputs
+
+        return Outputs(self)
 
     def new(self, count: int) -> Rows:
         first = self.n_rows

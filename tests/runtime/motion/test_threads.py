@@ -13,7 +13,7 @@ from assurgent.runtime.motion import kinematics
 from assurgent.runtime.motion.program import GroupStep
 from assurgent.runtime.motion.run import Course, begin
 from assurgent.runtime.motion.threads import each, thread_count, threads
-from assurgent.runtime.motion.together import in_blocks, parts
+from assurgent.runtime.motion.run import segments
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 NAMES = ["jansen-leg", "gear-linkage", "rssr", "cam-follower", "stephenson-six-bar"]

@@ -1,0 +1,200 @@
+"""What a result reports, as items that write it from the rows: points, bodies, joints, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..mechanism.model import FRAME, Array, Joint, Member, Model
+from .program import Carrier, Program, Terms, _sum
+
+Number = Callable[[Any], int]  # keeps a number, and returns its place
+JOINT_KINDS = ("R", "P", "slot", "C", "H")
+
+
+@dataclass(frozen=True, eq=False)
+class Output:
+    """One series: the function that writes it, the widths of value, rate and acceleration, and its table."""
+
+    function: str
+    widths: tuple[int, int, int]
+    head: Callable[[Number], list[int]]
+
+    def table(self, number: Number, places: Sequence[int]) -> list[int]:
+        """Return the integers of the item, its numbers kept by `number`."""
+        return [*places, *self.head(number)]
+
+
+def _terms(number: Number, parts: Sequence[Terms]) -> list[int]:
+    found: list[int] = []
+    for terms in parts:
+        found.append(len(terms))
+        for row, factor in terms:
+            found += [row, number(factor)]
+    return found
+
+
+class Outputs:
+    """The series of a program by name; rods have no spin, so that what lies beside their line has no item."""
+
+    def __init__(self, program: Program) -> None:
+        self.program, self.model = program, program.model
+        self.homes = homes(self.model)
+        self.point_bodies = point_bodies(self.model)
+
+    # ---- points ----
+    def point(self, name: str) -> Output | None:
+        """Return position, velocity and acceleration of a point."""
+        body = self.model.bodies[self.point_bodies[name]]
+        return self._place(body.name, body.points[name])
+
+    def _place(self, body: str, local: Array) -> Output | None:
+        carrier = self.program.carriers.get(body)
+        if carrier is None or (carrier.line is not None and _beside(carrier, local)):
+            return None
+        parts = _frame_point(self.model, local) if body == FRAME else carrier.point(local)
+        d = len(parts)
+        return Output("write_rows", (d, d, d), lambda number: [d, *_terms(number, parts)])
+
+    # ---- bodies ----
+    def body(self, name: str) -> Output | None:
+        """Return the angle of a planar body, or rotation and angular velocity and acceleration of a spatial one."""
+        home, member = self.homes[name]
+        carrier = self.program.carriers.get(home)
+        if carrier is None:
+            return None
+        if self.model.dimension == 2:
+            offset = small_to_zero(np.arctan2(member.rotation[1, 0], member.rotation[0, 0]))
+            return self._angle(FRAME, home, offset, turn_driver(self.model, FRAME, home), offset)
+        if carrier.line is not None:
+            return None
+        axes = [p for k in range(3) for p in carrier.vector(member.rotation[:, k])]
+        return Output("write_turning", (9, 3, 3), lambda number: _terms(number, axes))
+
+    def _angle(
+        self, first: str, second: str, offset: Any, driver: tuple[str, int] | None, driver_offset: Any
+    ) -> Output:
+        def head(number: Number) -> list[int]:
+            row, sign = (-1, 0) if driver is None else (self.program.drivers[driver[0]], driver[1])
+            return [row, sign, number(driver_offset), number(offset), *self._source(number, first),
+                    *self._source(number, second)]
+
+        return Output("write_angle", (1, 1, 1), head)
+
+    def _source(self, number: Number, body: str) -> list[int]:
+        """Return how the angle of a body is known."""
+        if body == FRAME:
+            frame = self.model.bodies.get(FRAME)
+            return [0, number(frame.angle if frame is not None else 0.0)]
+        carrier = self.program.carriers[body]
+        if carrier.angle is not None:
+            return [1, carrier.angle[0], number(carrier.angle[1])]
+        return [2, *_terms(number, carrier.axes[0])]
+
+    # ---- joints ----
+    def joint(self, name: str) -> tuple[Output | None, Output | None]:
+        """Return the angle and the displacement of a joint, as far as it has them."""
+        joint = self.model.joints[name]
+        known = {joint.first, joint.second} <= self.program.carriers.keys()
+        angle = displacement = None
+        if known and joint.kind in ("P", "slot", "C", "H"):
+            displacement = self._displacement(joint)
+        if known and joint.kind in ("R", "C", "H"):
+            angle = self._planar(joint) if self.model.dimension == 2 else self._spatial(joint)
+        return angle, displacement
+
+    def _planar(self, joint: Joint) -> Output:
+        driver = joint_driver(self.model, joint) or turn_driver(self.model, joint.first, joint.second)
+        return self._angle(joint.first, joint.second, joint.offset, driver, joint.offset)
+
+    def _displacement(self, joint: Joint) -> Output:
+        one, two = self.program.carriers[joint.first], self.program.carriers[joint.second]
+        axis, start, end = one.vector(joint.axis_a), one.point(joint.a), two.point(joint.b)
+        way = [_sum((1.0, q), (-1.0, p)) for p, q in zip(start, end, strict=True)]
+        d = len(way)
+        return Output("write_displacement", (1, 1, 1), lambda number: [d, *_terms(number, [*axis, *way])])
+
+    def _spatial(self, joint: Joint) -> Output | None:
+        one, two = self.program.carriers[joint.first], self.program.carriers[joint.second]
+        if one.line is not None or two.line is not None:
+            return None
+        driver = joint_driver(self.model, joint)
+        parts = [*one.vector(joint.axis_a), *one.vector(joint.normal_a), *two.vector(joint.normal_b)]
+        parts += [p for carrier in (one, two) for axis in carrier.axes for p in axis]
+
+        def head(number: Number) -> list[int]:
+            row, sign = (-1, 0) if driver is None else (self.program.drivers[driver[0]], driver[1])
+            return [row, sign, number(0.0), *_terms(number, parts)]
+
+        return Output("write_spatial_angle", (1, 1, 1), head)
+
+
+def _frame_point(model: Model, local: Array) -> tuple[Terms, ...]:
+    """Return a point of the frame: a number in the row of ones."""
+    return tuple(((1, c),) for c in model.bodies[FRAME].outside(local))
+
+
+def _beside(carrier: Carrier, local: Array) -> bool:
+    assert carrier.line is not None
+    point, line = carrier.line
+    way = np.asarray(local - point, dtype=np.float64)
+    across = way - line * float(way @ line)
+    return bool(np.linalg.norm(across) > 1e-9 * max(float(np.linalg.norm(way)), 1e-300))
+
+
+# ---- names ----------------------------------------------------------------------------------------------------------
+def homes(model: Model) -> dict[str, tuple[str, Member]]:
+    """Return for every body that the user named, but the frame, its rigid body and how it lies in it."""
+    d = model.dimension
+    found = {}
+    for body in model.bodies.values():
+        for member in body.members or (Member(body.name, np.zeros(d), np.eye(d)),):
+            if member.name != FRAME:
+                found[member.name] = (body.name, member)
+    return found
+
+
+def point_bodies(model: Model) -> dict[str, str]:
+    """Return the body on which every point is measured: the frame, or the first by name.
+
+    Whatever order the file has, the result is the same to the last digit.
+    """
+    carriers: dict[str, str] = {}
+    for name in sorted(model.bodies, key=lambda body: (body != FRAME, body)):
+        for point in model.bodies[name].points:
+            carriers.setdefault(point, name)
+    points = [*(p for p in model.points if p in carriers), *(p for p in carriers if p not in model.points)]
+    return {p: carriers[p] for p in points}
+
+
+# ---- drivers of angles: whole turns are theirs -----------------------------------------------------------------------
+def joint_driver(model: Model, joint: Joint) -> tuple[str, int] | None:
+    """Return the driver that prescribes the angle of a joint."""
+    for driver in model.drivers.values():
+        if driver.kind == "angle" and driver.joint == joint.name:
+            return driver.name, 1
+    return None
+
+
+def turn_driver(model: Model, first: str, second: str) -> tuple[str, int] | None:
+    """Return the driver that prescribes the turn of one rigid body relative to another, and its sign."""
+    for driver in model.drivers.values():
+        ends = None
+        if driver.kind == "turn":
+            ends = driver.bodies
+        elif driver.kind == "angle" and driver.joint is not None:
+            joint = model.joints[driver.joint]
+            ends = joint.first, joint.second
+        if ends == (first, second):
+            return driver.name, 1
+        if ends == (second, first):
+            return driver.name, -1
+    return None
+
+
+def small_to_zero(x: Any) -> float:
+    """Return zero for an angle of rounding, which must not spoil an exact one."""
+    return 0.0 if abs(float(x)) < 1e-12 else float(x)

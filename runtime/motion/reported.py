@@ -1,0 +1,152 @@
+"""The series of a run by name, each written from the rows by compiled code when it is first asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, TypeVar
+
+import numpy as np
+
+from ..mechanism.model import FRAME
+from .bodies import carried
+from .measure import measure
+from .outputs import JOINT_KINDS, Output
+from .plan import Array
+from .results import BodySeries, DriverSeries, JointSeries, PointSeries
+from .run import Solution, driver_values
+from .sequence import Ints
+
+Value = TypeVar("Value")
+
+
+class Lazy(Mapping[str, Value]):
+    """Entries by name, each made when it is first asked for, and kept."""
+
+    def __init__(self, names: Sequence[str], make: Callable[[str], Value]) -> None:
+        self._names, self._make = dict.fromkeys(names), make
+        self._made: dict[str, Value] = {}
+
+    def __getitem__(self, name: str) -> Value:
+        if name not in self._made:
+            if name not in self._names:
+                raise KeyError(name)
+            self._made[name] = self._make(name)
+        return self._made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+
+class Reporter:
+    """The series of a solution at chosen lanes."""
+
+    def __init__(self, solution: Solution, lanes: Ints) -> None:
+        from ..sequencer import CALL_SIZE, STRIDE
+
+        self.solution, self.lanes = solution, lanes
+        self.outputs = solution.program.outputs
+        self.call = np.concatenate([np.zeros(CALL_SIZE, dtype=np.int64), lanes])
+        self.call[STRIDE] = solution.state.shape[2]
+
+    def series(self, output: Output) -> tuple[Array, Array, Array]:
+        """Return value, rate and acceleration of an output, lane by lane."""
+        from .. import output_items
+        from ..sequencer import address, sequence
+
+        n, widest = len(self.lanes), max(output.widths)
+        out = np.empty((3, 1, n * widest))
+        if n:
+            values: list[Any] = []
+
+            def number(value: Any) -> int:
+                values.append(value)
+                return len(values) - 1
+
+            table = np.array(output.table(number, (0, 0, 0)), dtype=np.int64)
+            steps = np.array([[address(getattr(output_items, output.function)), 0, 0, 0, -1]])
+            none, solution = np.zeros(0, dtype=np.int64), self.solution
+            sequence(
+                steps, table, np.array(values, dtype=np.float64), np.zeros((0, 0)), np.zeros((1, 0)), np.array([0, n]),
+                solution.time, solution.state, out, self.call, np.zeros(1), n, np.zeros(1, dtype=np.int64), none,
+                np.zeros((0, 0)),
+            )  # fmt: skip
+        first, second, third = (
+            out[i, 0, : n * w].reshape(n, w) if w > 1 else out[i, 0, :n] for i, w in enumerate(output.widths)
+        )
+        return first, second, third
+
+    # ---- tables ----
+    def points(self) -> Lazy[PointSeries]:
+        def make(name: str) -> PointSeries:
+            output = self.outputs.point(name)
+            if output is None:
+                return self._by_bodies(self.outputs.point_bodies[name], "points")[name]
+            return PointSeries(*self.series(output))
+
+        return Lazy(list(self.outputs.point_bodies), make)
+
+    def bodies(self) -> Lazy[BodySeries]:
+        def make(name: str) -> BodySeries:
+            output = self.outputs.body(name)
+            if output is None:
+                return self._by_bodies(self.outputs.homes[name][0], "bodies")[name]
+            value, rate, bend = self.series(output)
+            if output.widths[0] == 1:
+                return BodySeries(angle=value, angular_velocity=rate, angular_acceleration=bend)
+            rotation = value.reshape(-1, 3, 3)
+            return BodySeries(rotation=rotation, angular_velocity=rate, angular_acceleration=bend)
+
+        return Lazy(list(self.outputs.homes), make)
+
+    def joints(self) -> Lazy[JointSeries]:
+        joints = self.solution.program.model.joints
+
+        def make(name: str) -> JointSeries:
+            angle, displacement = self.outputs.joint(name)
+            has_angle, has_displacement = joints[name].kind in ("R", "C", "H"), joints[name].kind != "R"
+            if (has_angle and angle is None) or (has_displacement and displacement is None):
+                return self._by_bodies(name, "joints")[name]
+            turn = None if angle is None else self.series(angle)
+            slide = None if displacement is None else self.series(displacement)
+            if turn is None:
+                assert slide is not None
+                return JointSeries(displacement=slide[0], rate=slide[1], acceleration=slide[2])
+            if slide is None:
+                return JointSeries(angle=turn[0], rate=turn[1], acceleration=turn[2])
+            return JointSeries(
+                angle=turn[0], rate=turn[1], acceleration=turn[2], displacement=slide[0], displacement_rate=slide[1],
+                displacement_acceleration=slide[2],
+            )  # fmt: skip
+
+        return Lazy([name for name, joint in joints.items() if joint.kind in JOINT_KINDS], make)
+
+    def drivers(self) -> dict[str, DriverSeries]:
+        program, state = self.solution.program, self.solution.state
+        return {
+            name: DriverSeries(state[0, program.drivers[name], self.lanes] + d.offset)
+            for name, d in program.model.drivers.items()
+        }
+
+    def _by_bodies(self, name: str, table: str) -> Mapping[str, Any]:
+        """Return series from the motion of bodies: of rods, whose turning is chosen, not found."""
+        model = self.solution.program.model
+        bodies = {model.joints[name].first, model.joints[name].second} if table == "joints" else {name}
+        motions = carried(self.solution, [b for b in model.movable if b in bodies], self.lanes)
+        time = self.solution.time[self.lanes]
+        near = {b: body for b, body in model.bodies.items() if b in bodies | {FRAME}}
+        joints = {name: model.joints[name]} if table == "joints" else {}
+        part = replace(model, bodies=near, joints=joints, drivers={})
+        found = measure(part, motions, time, driver_values(model, time))
+        return dict(zip(("points", "bodies", "joints", "drivers"), found, strict=True))[table]
+
+
+def reported(
+    solution: Solution, lanes: Ints
+) -> tuple[Lazy[PointSeries], Lazy[BodySeries], Lazy[JointSeries], dict[str, DriverSeries]]:
+    """Return points, bodies, joints and drivers of a run at some of its lanes."""
+    reporter = Reporter(solution, np.ascontiguousarray(lanes, dtype=np.int64))
+    return reporter.points(), reporter.bodies(), reporter.joints(), reporter.drivers()

@@ -1,0 +1,259 @@
+"""Items that write results: points, angles, displacements, rotations, straight from the rows into users' arrays.
+
+They have the signature of all items. The first three entries of a table are the places in out, outdot and outddot at
+which the result begins; behind the integers of a call stand the lanes that are asked for. A combination is written as
+its number of terms, then row and place of the factor of each. Imported only where something runs: it loads Numba.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import carray, njit
+
+from .sequencer import CALL_SIZE, FAR, OPTIONS, STRIDE
+
+INLINED = {**OPTIONS, "no_cpython_wrapper": True}
+STILL, ROW, DIRECTION = range(3)  # how a body's angle is known: a number, a row and what to add, a direction
+TURN = 2.0 * np.pi
+
+
+@njit(**INLINED)
+def component(item, e, numbers, q, n, k):  # type: ignore[no-untyped-def]
+    """The value of the combination at item[e] in lane k."""
+    total = 0.0
+    for j in range(item[e]):
+        total += numbers[item[e + 2 + 2 * j]] * q[item[e + 1 + 2 * j] * n + k]
+    return total
+
+
+@njit(**INLINED)
+def behind(item, e, count):  # type: ignore[no-untyped-def]
+    """Where what follows `count` combinations begins."""
+    for _ in range(count):
+        e += 1 + 2 * item[e]
+    return e
+
+
+@njit(**INLINED)
+def write_component(item, e, numbers, q, n, call, first, last, out, at, width):  # type: ignore[no-untyped-def]
+    """Write one combination at all asked lanes, `width` apart."""
+    whole = call[CALL_SIZE + last - 1] - call[CALL_SIZE + first] == last - 1 - first
+    begin = np.uint64(call[CALL_SIZE + first] - first)
+    count, w, o = item[e], np.uint64(width), np.uint64(at)
+    r0 = np.uint64(item[e + 1] * n) if count > 0 else np.uint64(0)
+    f0 = numbers[item[e + 2]] if count > 0 else 0.0
+    r1 = np.uint64(item[e + 3] * n) if count > 1 else np.uint64(0)
+    f1 = numbers[item[e + 4]] if count > 1 else 0.0
+    if whole and 0 < count <= 2:
+        if count == 1:
+            for i in range(np.uint64(first), np.uint64(last)):
+                out[o + i * w] = f0 * q[r0 + begin + i]
+        else:
+            for i in range(np.uint64(first), np.uint64(last)):
+                out[o + i * w] = f0 * q[r0 + begin + i] + f1 * q[r1 + begin + i]
+        return
+    for i in range(first, last):
+        out[at + i * width] = component(item, e, numbers, q, n, call[CALL_SIZE + i])
+
+
+def write_rows(  # type: ignore[no-untyped-def]
+    item_at, numbers_at, changes_at, signs_at, t_at, q_at, qdot_at, qddot_at,
+    out_at, outdot_at, outddot_at, call_at, first, last, work_at
+):  # fmt: skip
+    """Combinations of rows with their rates. item: places, number of components, the combinations."""
+    item, numbers, call = carray(item_at, FAR), carray(numbers_at, FAR), carray(call_at, FAR)
+    q, qdot, qddot = carray(q_at, FAR), carray(qdot_at, FAR), carray(qddot_at, FAR)
+    out, outdot, outddot = carray(out_at, FAR), carray(outdot_at, FAR), carray(outddot_at, FAR)
+    n, width, e = call[STRIDE], item[3], 4
+    for c in range(width):
+        write_component(item, e, numbers, q, n, call, first, last, out, item[0] + c, width)
+        write_component(item, e, numbers, qdot, n, call, first, last, outdot, item[1] + c, width)
+        write_component(item, e, numbers, qddot, n, call, first, last, outddot, item[2] + c, width)
+        e = behind(item, e, 1)
+    return 0
+
+
+@njit(**INLINED)
+def angle_of(item, e, numbers, q, qdot, qddot, n, k):  # type: ignore[no-untyped-def]
+    """Angle (of a direction between -π and π), rate and acceleration of a body in lane k, and what follows in item."""
+    kind = item[e]
+    if kind == STILL:
+        return numbers[item[e + 1]], 0.0, 0.0, e + 2
+    if kind == ROW:
+        row = item[e + 1] * n + k
+        return q[row] + numbers[item[e + 2]], qdot[row], qddot[row], e + 3
+    x = component(item, e + 1, numbers, q, n, k)
+    xd, xdd = component(item, e + 1, numbers, qdot, n, k), component(item, e + 1, numbers, qddot, n, k)
+    s = behind(item, e + 1, 1)
+    y = component(item, s, numbers, q, n, k)
+    yd, ydd = component(item, s, numbers, qdot, n, k), component(item, s, numbers, qddot, n, k)
+    inverse = 1.0 / (x * x + y * y)
+    rate = (x * yd - y * xd) * inverse
+    return np.arctan2(y, x), rate, (x * ydd - y * xdd - 2.0 * rate * (x * xd + y * yd)) * inverse, behind(item, s, 1)
+
+
+@njit(**INLINED)
+def whole_turns(item, numbers, q, n, k, value):  # type: ignore[no-untyped-def]
+    """What whole turns add to an angle at the first lane: next to its driver, or so that it starts in (-π, π].
+
+    item[3:6]: row of the driver (-1: none), sign, place of what to add to the driver's value.
+    """
+    if not value - value == 0.0:
+        return 0.0
+    if item[3] >= 0:
+        driven = item[4] * q[item[3] * n + k] + numbers[item[5]]
+        return TURN * np.round((driven - value) / TURN)
+    return -TURN * np.ceil((value - np.pi) / TURN - 1e-12)  # a start of -π but for rounding is π
+
+
+@njit(**INLINED)
+def followed(ahead, value, rate, bend, before, bend_before, t, k):  # type: ignore[no-untyped-def]
+    """The value of an angle in lane k next to what its rates say from the lane before (Euler-Maclaurin)."""
+    if k == 0:
+        return value
+    dt = t[k] - t[k - 1]
+    way = dt * (0.5 * (before + rate) + dt / 12.0 * (bend_before - bend))
+    if way - way == 0.0:
+        ahead += way
+    return value + TURN * np.round((ahead - value) / TURN)
+
+
+def write_angle(  # type: ignore[no-untyped-def]
+    item_at, numbers_at, changes_at, signs_at, t_at, q_at, qdot_at, qddot_at,
+    out_at, outdot_at, outddot_at, call_at, first, last, work_at
+):  # fmt: skip
+    """The continuous angle of a planar body relative to another. item: places, driver, what to add, both bodies."""
+    item, numbers, call, t = carray(item_at, FAR), carray(numbers_at, FAR), carray(call_at, FAR), carray(t_at, FAR)
+    q, qdot, qddot = carray(q_at, FAR), carray(qdot_at, FAR), carray(qddot_at, FAR)
+    out, outdot, outddot = carray(out_at, FAR), carray(outdot_at, FAR), carray(outddot_at, FAR)
+    n, offset = call[STRIDE], numbers[item[6]]
+    ahead, before, bend_before, shift = 0.0, 0.0, 0.0, 0.0
+    i = 0
+    for k in range(call[CALL_SIZE + last - 1] + 1):
+        a1, r1, b1, e = angle_of(item, 7, numbers, q, qdot, qddot, n, k)
+        a2, r2, b2, e = angle_of(item, e, numbers, q, qdot, qddot, n, k)
+        rate, bend = r2 - r1, b2 - b1
+        ahead = followed(ahead, a2 - a1, rate, bend, before, bend_before, t, k)
+        before, bend_before = rate, bend
+        if k == 0:
+            shift = offset + whole_turns(item, numbers, q, n, k, ahead + offset)
+        if k == call[CALL_SIZE + i]:
+            out[item[0] + i], outdot[item[1] + i], outddot[item[2] + i] = ahead + shift, rate, bend
+            i += 1
+    return 0
+
+
+def write_displacement(  # type: ignore[no-untyped-def]
+    item_at, numbers_at, changes_at, signs_at, t_at, q_at, qdot_at, qddot_at,
+    out_at, outdot_at, outddot_at, call_at, first, last, work_at
+):  # fmt: skip
+    """Distance along an axis: u·r with rates. item: places, dimension, components of the axis, then of the way."""
+    item, numbers, call = carray(item_at, FAR), carray(numbers_at, FAR), carray(call_at, FAR)
+    q, qdot, qddot = carray(q_at, FAR), carray(qdot_at, FAR), carray(qddot_at, FAR)
+    out, outdot, outddot = carray(out_at, FAR), carray(outdot_at, FAR), carray(outddot_at, FAR)
+    n, d = call[STRIDE], item[3]
+    way = behind(item, 4, d)
+    for i in range(first, last):
+        k = call[CALL_SIZE + i]
+        value = rate = bend = 0.0
+        e, w = 4, way
+        for _ in range(d):
+            u, r = component(item, e, numbers, q, n, k), component(item, w, numbers, q, n, k)
+            ud, rd = component(item, e, numbers, qdot, n, k), component(item, w, numbers, qdot, n, k)
+            udd, rdd = component(item, e, numbers, qddot, n, k), component(item, w, numbers, qddot, n, k)
+            value += u * r
+            rate += ud * r + u * rd
+            bend += udd * r + 2.0 * ud * rd + u * rdd
+            e, w = behind(item, e, 1), behind(item, w, 1)
+        out[item[0] + i], outdot[item[1] + i], outddot[item[2] + i] = value, rate, bend
+    return 0
+
+
+@njit(**INLINED)
+def spin(item, e, numbers, q, rates, n, k):  # type: ignore[no-untyped-def]
+    """Half the sum of axis × rate over three axes at item[e], with the rates of either order: ω, or α."""
+    w0 = w1 = w2 = 0.0
+    for _ in range(3):
+        f = behind(item, e, 1)
+        g = behind(item, f, 1)
+        a0, a1, a2 = component(item, e, numbers, q, n, k), component(item, f, numbers, q, n, k), component(item, g, numbers, q, n, k)
+        d0, d1, d2 = (
+            component(item, e, numbers, rates, n, k),
+            component(item, f, numbers, rates, n, k),
+            component(item, g, numbers, rates, n, k),
+        )
+        w0 += a1 * d2 - a2 * d1
+        w1 += a2 * d0 - a0 * d2
+        w2 += a0 * d1 - a1 * d0
+        e = behind(item, g, 1)
+    return 0.5 * w0, 0.5 * w1, 0.5 * w2
+
+
+def write_turning(  # type: ignore[no-untyped-def]
+    item_at, numbers_at, changes_at, signs_at, t_at, q_at, qdot_at, qddot_at,
+    out_at, outdot_at, outddot_at, call_at, first, last, work_at
+):  # fmt: skip
+    """Rotation (3 x 3, its columns the axes), ω and α of a spatial body. item: places, nine components of three axes."""
+    item, numbers, call = carray(item_at, FAR), carray(numbers_at, FAR), carray(call_at, FAR)
+    q, qdot, qddot = carray(q_at, FAR), carray(qdot_at, FAR), carray(qddot_at, FAR)
+    out, outdot, outddot = carray(out_at, FAR), carray(outdot_at, FAR), carray(outddot_at, FAR)
+    n = call[STRIDE]
+    for i in range(first, last):
+        k = call[CALL_SIZE + i]
+        e = 3
+        for axis in range(3):
+            for c in range(3):
+                out[item[0] + 9 * i + 3 * c + axis] = component(item, e, numbers, q, n, k)
+                e = behind(item, e, 1)
+        at = item[1] + 3 * i
+        outdot[at], outdot[at + 1], outdot[at + 2] = spin(item, 3, numbers, q, qdot, n, k)
+        at = item[2] + 3 * i
+        outddot[at], outddot[at + 1], outddot[at + 2] = spin(item, 3, numbers, q, qddot, n, k)
+    return 0
+
+
+@njit(**INLINED)
+def vector(item, e, numbers, q, n, k):  # type: ignore[no-untyped-def]
+    """Three components at item[e]."""
+    f = behind(item, e, 1)
+    g = behind(item, f, 1)
+    return component(item, e, numbers, q, n, k), component(item, f, numbers, q, n, k), component(item, g, numbers, q, n, k)
+
+
+def write_spatial_angle(  # type: ignore[no-untyped-def]
+    item_at, numbers_at, changes_at, signs_at, t_at, q_at, qdot_at, qddot_at,
+    out_at, outdot_at, outddot_at, call_at, first, last, work_at
+):  # fmt: skip
+    """The angle of a spatial joint. item: places, driver, axis and normals, axes of the first and of the second body."""
+    item, numbers, call, t = carray(item_at, FAR), carray(numbers_at, FAR), carray(call_at, FAR), carray(t_at, FAR)
+    q, qdot, qddot = carray(q_at, FAR), carray(qdot_at, FAR), carray(qddot_at, FAR)
+    out, outdot, outddot = carray(out_at, FAR), carray(outdot_at, FAR), carray(outddot_at, FAR)
+    n, axis = call[STRIDE], 6
+    one = behind(item, axis, 3)
+    two = behind(item, one, 3)
+    first_body = behind(item, two, 3)
+    second_body = behind(item, first_body, 9)
+    ahead, before, bend_before, shift = 0.0, 0.0, 0.0, 0.0
+    i = 0
+    for k in range(call[CALL_SIZE + last - 1] + 1):
+        u0, u1, u2 = vector(item, axis, numbers, q, n, k)
+        a0, a1, a2 = vector(item, one, numbers, q, n, k)
+        b0, b1, b2 = vector(item, two, numbers, q, n, k)
+        sine = u0 * (a1 * b2 - a2 * b1) + u1 * (a2 * b0 - a0 * b2) + u2 * (a0 * b1 - a1 * b0)
+        value = np.arctan2(sine, a0 * b0 + a1 * b1 + a2 * b2)
+        v0, v1, v2 = spin(item, first_body, numbers, q, qdot, n, k)
+        w0, w1, w2 = spin(item, second_body, numbers, q, qdot, n, k)
+        w0, w1, w2 = w0 - v0, w1 - v1, w2 - v2
+        rate = u0 * w0 + u1 * w1 + u2 * w2
+        v0, v1, v2 = spin(item, first_body, numbers, q, qddot, n, k)
+        c0, c1, c2 = spin(item, second_body, numbers, q, qddot, n, k)
+        d0, d1, d2 = vector(item, axis, numbers, qdot, n, k)
+        bend = u0 * (c0 - v0) + u1 * (c1 - v1) + u2 * (c2 - v2) + d0 * w0 + d1 * w1 + d2 * w2
+        ahead = followed(ahead, value, rate, bend, before, bend_before, t, k)
+        before, bend_before = rate, bend
+        if k == 0:
+            shift = whole_turns(item, numbers, q, n, k, ahead)
+        if k == call[CALL_SIZE + i]:
+            out[item[0] + i], outdot[item[1] + i], outddot[item[2] + i] = ahead + shift, rate, bend
+            i += 1
+    return 0
