@@ -67,3 +67,28 @@ def cos(x):  # type: ignore[no-untyped-def]
     quarter = n - 4.0 * math.floor(0.25 * n)
     value = sine if quarter == 1.0 or quarter == 3.0 else cosine
     return -value if quarter == 1.0 or quarter == 2.0 else value
+
+
+@njit(**OPTIONS)
+def atan2(y, x):  # type: ignore[no-untyped-def]
+    """The angle of (x, y), which is not (0, 0), to about two units in the last place (rational function of Cephes)."""
+    a, b = abs(x), abs(y)
+    low, high = (b, a) if b < a else (a, b)
+    upper = low > 0.4142135623730950 * high  # above π/8: the angle less π/4
+    r = (low - high if upper else low) / (low + high if upper else high)
+    z = r * r
+    p = -8.750608600031904122785e-1
+    p = p * z - 1.615753718733365076637e1
+    p = p * z - 7.500855792314704667340e1
+    p = p * z - 1.228866684490136173410e2
+    p = p * z - 6.485021904942025371773e1
+    q = z + 2.485846490142306297962e1
+    q = q * z + 1.650270098316988542046e2
+    q = q * z + 4.328810604912902668951e2
+    q = q * z + 4.853903996359136964868e2
+    q = q * z + 1.945506571482613964425e2
+    angle = r + r * (z * p / q) + (3.0616169978683824e-17 if upper else 0.0)
+    angle = angle + 7.853981633974483096e-1 if upper else angle
+    angle = (6.123233995736766e-17 - angle) + 1.570796326794896619 if b > a else angle
+    angle = (1.2246467991473532e-16 - angle) + 3.141592653589793 if x < 0.0 else angle
+    return -angle if y < 0.0 else angle

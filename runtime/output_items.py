@@ -13,7 +13,6 @@ from numba import carray, njit
 from .sequencer import CALL_SIZE, FAR, OPTIONS, STRIDE
 
 INLINED = {**OPTIONS, "no_cpython_wrapper": True}
-STILL, ROW, DIRECTION = range(3)  # how a body's angle is known: a number, a row and what to add, a direction
 TURN = 2.0 * np.pi
 
 
@@ -35,25 +34,37 @@ def behind(item, e, count):  # type: ignore[no-untyped-def]
 
 
 @njit(**INLINED)
-def write_component(item, e, numbers, q, n, call, first, last, out, at, width):  # type: ignore[no-untyped-def]
-    """Write one combination at all asked lanes, `width` apart."""
-    whole = call[CALL_SIZE + last - 1] - call[CALL_SIZE + first] == last - 1 - first
-    begin = np.uint64(call[CALL_SIZE + first] - first)
-    count, w, o = item[e], np.uint64(width), np.uint64(at)
-    r0 = np.uint64(item[e + 1] * n) if count > 0 else np.uint64(0)
-    f0 = numbers[item[e + 2]] if count > 0 else 0.0
-    r1 = np.uint64(item[e + 3] * n) if count > 1 else np.uint64(0)
-    f1 = numbers[item[e + 4]] if count > 1 else 0.0
-    if whole and 0 < count <= 2:
-        if count == 1:
-            for i in range(np.uint64(first), np.uint64(last)):
-                out[o + i * w] = f0 * q[r0 + begin + i]
-        else:
-            for i in range(np.uint64(first), np.uint64(last)):
-                out[o + i * w] = f0 * q[r0 + begin + i] + f1 * q[r1 + begin + i]
+def write_plane(item, e, f, numbers, q, n, call, first, last, out, at):  # type: ignore[no-untyped-def]
+    """Write two components of at most two terms each at asked lanes that follow each other."""
+    begin, o = np.uint64(call[CALL_SIZE + first] - first), np.uint64(at)
+    x0, f0 = np.uint64(item[e + 1] * n) + begin, numbers[item[e + 2]]
+    y0, g0 = np.uint64(item[f + 1] * n) + begin, numbers[item[f + 2]]
+    if item[e] == 1 and item[f] == 1:
+        for i in range(np.uint64(first), np.uint64(last)):
+            out[o + np.uint64(2) * i] = f0 * q[x0 + i]
+            out[o + np.uint64(2) * i + np.uint64(1)] = g0 * q[y0 + i]
         return
-    for i in range(first, last):
-        out[at + i * width] = component(item, e, numbers, q, n, call[CALL_SIZE + i])
+    x1, f1 = (np.uint64(item[e + 3] * n) + begin, numbers[item[e + 4]]) if item[e] > 1 else (x0, 0.0)
+    y1, g1 = (np.uint64(item[f + 3] * n) + begin, numbers[item[f + 4]]) if item[f] > 1 else (y0, 0.0)
+    for i in range(np.uint64(first), np.uint64(last)):
+        out[o + np.uint64(2) * i] = f0 * q[x0 + i] + f1 * q[x1 + i]
+        out[o + np.uint64(2) * i + np.uint64(1)] = g0 * q[y0 + i] + g1 * q[y1 + i]
+
+
+@njit(**INLINED)
+def write_components(item, width, numbers, q, n, call, first, last, out, at):  # type: ignore[no-untyped-def]
+    """Write the combinations from item[4] on at all asked lanes."""
+    whole = call[CALL_SIZE + last - 1] - call[CALL_SIZE + first] == last - 1 - first
+    e = 4
+    if whole and width == 2:
+        f = behind(item, e, 1)
+        if 0 < item[e] <= 2 and 0 < item[f] <= 2:
+            write_plane(item, e, f, numbers, q, n, call, first, last, out, at)
+            return
+    for c in range(width):
+        for i in range(first, last):
+            out[at + i * width + c] = component(item, e, numbers, q, n, call[CALL_SIZE + i])
+        e = behind(item, e, 1)
 
 
 def write_rows(  # type: ignore[no-untyped-def]
@@ -64,32 +75,11 @@ def write_rows(  # type: ignore[no-untyped-def]
     item, numbers, call = carray(item_at, FAR), carray(numbers_at, FAR), carray(call_at, FAR)
     q, qdot, qddot = carray(q_at, FAR), carray(qdot_at, FAR), carray(qddot_at, FAR)
     out, outdot, outddot = carray(out_at, FAR), carray(outdot_at, FAR), carray(outddot_at, FAR)
-    n, width, e = call[STRIDE], item[3], 4
-    for c in range(width):
-        write_component(item, e, numbers, q, n, call, first, last, out, item[0] + c, width)
-        write_component(item, e, numbers, qdot, n, call, first, last, outdot, item[1] + c, width)
-        write_component(item, e, numbers, qddot, n, call, first, last, outddot, item[2] + c, width)
-        e = behind(item, e, 1)
+    n, width = call[STRIDE], item[3]
+    write_components(item, width, numbers, q, n, call, first, last, out, item[0])
+    write_components(item, width, numbers, qdot, n, call, first, last, outdot, item[1])
+    write_components(item, width, numbers, qddot, n, call, first, last, outddot, item[2])
     return 0
-
-
-@njit(**INLINED)
-def angle_of(item, e, numbers, q, qdot, qddot, n, k):  # type: ignore[no-untyped-def]
-    """Angle (of a direction between -π and π), rate and acceleration of a body in lane k, and what follows in item."""
-    kind = item[e]
-    if kind == STILL:
-        return numbers[item[e + 1]], 0.0, 0.0, e + 2
-    if kind == ROW:
-        row = item[e + 1] * n + k
-        return q[row] + numbers[item[e + 2]], qdot[row], qddot[row], e + 3
-    x = component(item, e + 1, numbers, q, n, k)
-    xd, xdd = component(item, e + 1, numbers, qdot, n, k), component(item, e + 1, numbers, qddot, n, k)
-    s = behind(item, e + 1, 1)
-    y = component(item, s, numbers, q, n, k)
-    yd, ydd = component(item, s, numbers, qdot, n, k), component(item, s, numbers, qddot, n, k)
-    inverse = 1.0 / (x * x + y * y)
-    rate = (x * yd - y * xd) * inverse
-    return np.arctan2(y, x), rate, (x * ydd - y * xdd - 2.0 * rate * (x * xd + y * yd)) * inverse, behind(item, s, 1)
 
 
 @njit(**INLINED)
@@ -122,25 +112,39 @@ def write_angle(  # type: ignore[no-untyped-def]
     item_at, numbers_at, changes_at, signs_at, t_at, q_at, qdot_at, qddot_at,
     out_at, outdot_at, outddot_at, call_at, first, last, work_at
 ):  # fmt: skip
-    """The continuous angle of a planar body relative to another. item: places, driver, what to add, both bodies."""
-    item, numbers, call, t = carray(item_at, FAR), carray(numbers_at, FAR), carray(call_at, FAR), carray(t_at, FAR)
+    """The angle of a planar body relative to another. item: places, driver, place of what to add, rows of both angles.
+
+    A row below zero is the frame, which stands still.
+    """
+    item, numbers, call = carray(item_at, FAR), carray(numbers_at, FAR), carray(call_at, FAR)
     q, qdot, qddot = carray(q_at, FAR), carray(qdot_at, FAR), carray(qddot_at, FAR)
     out, outdot, outddot = carray(out_at, FAR), carray(outdot_at, FAR), carray(outddot_at, FAR)
-    n, offset = call[STRIDE], numbers[item[6]]
-    ahead, before, bend_before, shift = 0.0, 0.0, 0.0, 0.0
-    i = 0
-    for k in range(call[CALL_SIZE + last - 1] + 1):
-        a1, r1, b1, e = angle_of(item, 7, numbers, q, qdot, qddot, n, k)
-        a2, r2, b2, e = angle_of(item, e, numbers, q, qdot, qddot, n, k)
-        rate, bend = r2 - r1, b2 - b1
-        ahead = followed(ahead, a2 - a1, rate, bend, before, bend_before, t, k)
-        before, bend_before = rate, bend
-        if k == 0:
-            shift = offset + whole_turns(item, numbers, q, n, k, ahead + offset)
-        if k == call[CALL_SIZE + i]:
-            out[item[0] + i], outdot[item[1] + i], outddot[item[2] + i] = ahead + shift, rate, bend
-            i += 1
+    n, shift = call[STRIDE], numbers[item[6]]
+    start = shift + (q[item[8] * n] if item[8] >= 0 else 0.0) - (q[item[7] * n] if item[7] >= 0 else 0.0)
+    shift += whole_turns(item, numbers, q, n, 0, start)
+    write_difference(item[8], item[7], shift, q, n, call, first, last, out, item[0])
+    write_difference(item[8], item[7], 0.0, qdot, n, call, first, last, outdot, item[1])
+    write_difference(item[8], item[7], 0.0, qddot, n, call, first, last, outddot, item[2])
     return 0
+
+
+@njit(**INLINED)
+def write_difference(row, other, shift, q, n, call, first, last, out, at):  # type: ignore[no-untyped-def]
+    """Write the difference of two rows (of which one may be missing: below zero) plus a number at the asked lanes."""
+    whole = call[CALL_SIZE + last - 1] - call[CALL_SIZE + first] == last - 1 - first
+    begin, o = np.uint64(call[CALL_SIZE + first] - first), np.uint64(at)
+    f, g = (1.0 if row >= 0 else 0.0), (1.0 if other >= 0 else 0.0)
+    a, b = np.uint64(max(row, 0) * n), np.uint64(max(other, 0) * n)
+    if whole and other < 0:
+        for i in range(np.uint64(first), np.uint64(last)):
+            out[o + i] = q[a + begin + i] + shift
+    elif whole and row >= 0:
+        for i in range(np.uint64(first), np.uint64(last)):
+            out[o + i] = q[a + begin + i] - q[b + begin + i] + shift
+    else:
+        for i in range(first, last):
+            k = np.uint64(call[CALL_SIZE + i])
+            out[at + i] = f * q[a + k] - g * q[b + k] + shift
 
 
 def write_displacement(  # type: ignore[no-untyped-def]

@@ -16,6 +16,8 @@ import numpy as np
 from numba import carray, cfunc, njit, types
 from numba.extending import intrinsic
 
+from . import lanemath as math
+
 # Without Numba's run-time (_nrt) nothing here can allocate: code that tried would not compile.
 OPTIONS: dict[str, Any] = {
     "cache": True, "error_model": "numpy", "fastmath": {"contract"}, "nogil": True, "no_cfunc_wrapper": True,
@@ -241,11 +243,44 @@ def combination_columns(  # type: ignore[no-untyped-def]
     return 0
 
 
+@njit(**OPTIONS)
+def combine_at(item, e, numbers, q, n, k):  # type: ignore[no-untyped-def]
+    """The combination at item[e] (number of terms, then row and place of each) in lane k."""
+    total = numbers[item[e + 2]] * q[np.uint64(item[e + 1]) * n + k]
+    for j in range(1, item[e]):
+        total += numbers[item[e + 2 + 2 * j]] * q[np.uint64(item[e + 1 + 2 * j]) * n + k]
+    return total
+
+
+@njit(**OPTIONS)
+def principal(item, numbers, q, qdot, qddot, out, outdot, outddot, n, first, last):  # type: ignore[no-untyped-def]
+    """Write the angle between -π and π of a direction whose components are one or two terms each, and its rates."""
+    nx = item[2]
+    ny = item[3 + 2 * nx]
+    a, e = np.uint64(item[0]) * n, 3 + 2 * nx
+    x0, f0 = np.uint64(item[3]) * n, numbers[item[4]]
+    x1, f1 = (np.uint64(item[5]) * n, numbers[item[6]]) if nx > 1 else (x0, 0.0)
+    y0, g0 = np.uint64(item[e + 1]) * n, numbers[item[e + 2]]
+    y1, g1 = (np.uint64(item[e + 3]) * n, numbers[item[e + 4]]) if ny > 1 else (y0, 0.0)
+    for k in range(np.uint64(first), np.uint64(last)):
+        x = f0 * q[x0 + k] + f1 * q[x1 + k]
+        y = g0 * q[y0 + k] + g1 * q[y1 + k]
+        xd = f0 * qdot[x0 + k] + f1 * qdot[x1 + k]
+        yd = g0 * qdot[y0 + k] + g1 * qdot[y1 + k]
+        xdd = f0 * qddot[x0 + k] + f1 * qddot[x1 + k]
+        ydd = g0 * qddot[y0 + k] + g1 * qddot[y1 + k]
+        inverse = 1.0 / (x * x + y * y)
+        rate = (x * yd - y * xd) * inverse
+        out[a + k] = math.atan2(y, x)
+        outdot[a + k] = rate
+        outddot[a + k] = (x * ydd - y * xdd - 2.0 * rate * (x * xd + y * yd)) * inverse
+
+
 def angle(  # type: ignore[no-untyped-def]
     item_at, numbers_at, changes_at, signs_at, t_at, q_at, qdot_at, qddot_at,
     out_at, outdot_at, outddot_at, call_at, first, last, work_at
 ):  # fmt: skip
-    """The continuous angle of a direction. item: its row, rows of x and y, place of the value next to which it begins.
+    """The continuous angle of a direction. item: its row, place of the value next to which it begins, both components.
 
     From lane to lane the angle follows its own rate (Euler-Maclaurin, error of order 5), so that it may turn by more
     than half a revolution between two of them.
@@ -253,25 +288,44 @@ def angle(  # type: ignore[no-untyped-def]
     item, numbers, call, t = carray(item_at, FAR), carray(numbers_at, FAR), carray(call_at, FAR), carray(t_at, FAR)
     q, qdot, qddot = carray(q_at, FAR), carray(qdot_at, FAR), carray(qddot_at, FAR)
     out, outdot, outddot = carray(out_at, FAR), carray(outdot_at, FAR), carray(outddot_at, FAR)
-    n = np.uint64(call[STRIDE])
-    a, x, y = np.uint64(item[0]) * n, np.uint64(item[1]) * n, np.uint64(item[2]) * n
-    for k in range(np.uint64(first), np.uint64(last)):
-        ex, ey = q[x + k], q[y + k]
-        inverse = 1.0 / (ex * ex + ey * ey)
-        rate = (ex * qdot[y + k] - ey * qdot[x + k]) * inverse
-        outdot[a + k] = rate
-        turning = ex * qddot[y + k] - ey * qddot[x + k] - 2.0 * rate * (ex * qdot[x + k] + ey * qdot[y + k])
-        outddot[a + k] = turning * inverse
-    for k in range(np.uint64(first), np.uint64(last)):
-        value = np.arctan2(q[y + k], q[x + k])
-        if k == np.uint64(call[START]):
-            near = numbers[item[3]]
-        else:
-            j = k - np.uint64(1)
-            dt = t[k] - t[j]
-            near = dt * (0.5 * (outdot[a + j] + outdot[a + k]) + dt / 12.0 * (outddot[a + j] - outddot[a + k]))
-            near = out[a + j] + (near if near - near == 0.0 else 0.0)
-        out[a + k] = value + 2.0 * np.pi * np.round((near - value) / (2.0 * np.pi))
+    n, start = np.uint64(call[STRIDE]), np.uint64(call[START])
+    a, begin, end = np.uint64(item[0]) * n, np.uint64(first), np.uint64(last)
+    before = out[a + begin - np.uint64(1)] if begin != start else 0.0
+    if item[2] <= 2 and item[3 + 2 * item[2]] <= 2:
+        principal(item, numbers, q, qdot, qddot, out, outdot, outddot, n, first, last)
+    else:
+        e = 3 + 2 * item[2]
+        for k in range(begin, end):
+            x, y = combine_at(item, 2, numbers, q, n, k), combine_at(item, e, numbers, q, n, k)
+            xd, yd = combine_at(item, 2, numbers, qdot, n, k), combine_at(item, e, numbers, qdot, n, k)
+            xdd, ydd = combine_at(item, 2, numbers, qddot, n, k), combine_at(item, e, numbers, qddot, n, k)
+            inverse = 1.0 / (x * x + y * y)
+            rate = (x * yd - y * xd) * inverse
+            out[a + k], outdot[a + k] = math.atan2(y, x), rate
+            outddot[a + k] = (x * ydd - y * xdd - 2.0 * rate * (x * xd + y * yd)) * inverse
+    # whole turns: what the rates say of the way from one lane to the next, less what the values say
+    turn = 2.0 * np.pi
+    value = out[a + begin]
+    if begin == start:
+        turns = np.round((numbers[item[1]] - value) / turn)
+    else:
+        j = begin - np.uint64(1)
+        dt = t[begin] - t[j]
+        way = dt * (0.5 * (outdot[a + j] + outdot[a + begin]) + dt / 12.0 * (outddot[a + j] - outddot[a + begin]))
+        way = way if way - way == 0.0 else 0.0
+        turns = np.round((before + way - value) / turn)
+    out[a + begin] = value + turn * turns
+    for k in range(begin + np.uint64(1), end):
+        j = k - np.uint64(1)
+        dt = t[k] - t[j]
+        way = dt * (0.5 * (outdot[a + j] + outdot[a + k]) + dt / 12.0 * (outddot[a + j] - outddot[a + k]))
+        way = way if way - way == 0.0 else 0.0
+        here = out[a + k]
+        off = value + way - here
+        if abs(off) > np.pi:
+            turns += np.round(off / turn)
+        value = here
+        out[a + k] = here + turn * turns
     return 0
 
 
@@ -280,14 +334,40 @@ def angle_columns(  # type: ignore[no-untyped-def]
     out_at, outdot_at, outddot_at, call_at, first, last, work_at
 ):  # fmt: skip
     """Columns of a continuous angle: what its direction turns by."""
-    item, call, q, out = carray(item_at, FAR), carray(call_at, FAR), carray(q_at, FAR), carray(out_at, FAR)
-    n = np.uint64(call[STRIDE])
-    a, x, y = np.uint64(item[0]) * n, np.uint64(item[1]) * n, np.uint64(item[2]) * n
+    item, numbers, call = carray(item_at, FAR), carray(numbers_at, FAR), carray(call_at, FAR)
+    q, out = carray(q_at, FAR), carray(out_at, FAR)
+    n, e = np.uint64(call[STRIDE]), 3 + 2 * item[2]
+    a = np.uint64(item[0]) * n
     for c in range(call[COLUMNS]):
         o = np.uint64(c * call[COLUMN_STRIDE])
         for k in range(np.uint64(first), np.uint64(last)):
-            ex, ey = q[x + k], q[y + k]
-            out[o + a + k] = (ex * out[o + y + k] - ey * out[o + x + k]) / (ex * ex + ey * ey)
+            x, y = combine_at(item, 2, numbers, q, n, k), combine_at(item, e, numbers, q, n, k)
+            dx, dy = combine_at(item, 2, numbers, out, n, o + k), combine_at(item, e, numbers, out, n, o + k)
+            out[o + a + k] = (x * dy - y * dx) / (x * x + y * y)
+    return 0
+
+
+def angle_jerks(  # type: ignore[no-untyped-def]
+    item_at, numbers_at, changes_at, signs_at, t_at, q_at, qdot_at, qddot_at,
+    out_at, outdot_at, outddot_at, call_at, first, last, work_at
+):  # fmt: skip
+    """The third derivative of a continuous angle, from those of its direction in out.
+
+    With ρ = x² + y²: ρ θ⃛ = x y⃛ - y x⃛ + ẋ ÿ - ẏ ẍ - 2 ρ̇ θ̈ - ρ̈ θ̇.
+    """
+    item, numbers, call = carray(item_at, FAR), carray(numbers_at, FAR), carray(call_at, FAR)
+    q, qdot, qddot, out = carray(q_at, FAR), carray(qdot_at, FAR), carray(qddot_at, FAR), carray(out_at, FAR)
+    n, e = np.uint64(call[STRIDE]), 3 + 2 * item[2]
+    a = np.uint64(item[0]) * n
+    for k in range(np.uint64(first), np.uint64(last)):
+        x, y = combine_at(item, 2, numbers, q, n, k), combine_at(item, e, numbers, q, n, k)
+        xd, yd = combine_at(item, 2, numbers, qdot, n, k), combine_at(item, e, numbers, qdot, n, k)
+        xdd, ydd = combine_at(item, 2, numbers, qddot, n, k), combine_at(item, e, numbers, qddot, n, k)
+        xddd, yddd = combine_at(item, 2, numbers, out, n, k), combine_at(item, e, numbers, out, n, k)
+        square = x * x + y * y
+        first_rate, second_rate = 2.0 * (x * xd + y * yd), 2.0 * (xd * xd + yd * yd + x * xdd + y * ydd)
+        bend = x * yddd - y * xddd + xd * ydd - yd * xdd
+        out[a + k] = (bend - 2.0 * first_rate * qddot[a + k] - second_rate * qdot[a + k]) / square
     return 0
 
 

@@ -59,7 +59,7 @@ class Mechanics:
             raise InputError(
                 "a mechanism with a cam has no closed solver for its free coordinates - use simulate --method global"
             )
-        self._items = [i for i, item in enumerate(program.sequence.items) if item.kind != "constants"]
+        self._items = [i for i, item in enumerate(program.sequence.items) if item.kind not in ("constants", "body angle")]
         self.groups = tuple(s for s in program.steps if isinstance(s, GroupStep))
         self.known: tuple[float, Array] | None = None  # time and φ, φ̇, φ̈ of all rows when last accepted
         self.angles: tuple[float, Array, Array, Array] | None = None
@@ -191,7 +191,7 @@ class Mechanics:
         for j, i in enumerate(items):
             step = sequence.items[i].step
             if isinstance(step, AngleStep):
-                sequence.numbers[sequence.tables[sequence.items[i].place + 3]] = self._ahead(step)
+                sequence.numbers[sequence.tables[sequence.items[i].place + 1]] = self._ahead(step)
             group = sequence.items[i].group_step
             if bridge is None or group is None or group.plan.name not in bridge.after:
                 continue

@@ -41,6 +41,8 @@ OTHERS: dict[tuple[str, str], str] = {
     ("angle", "td"): "angle",
     ("angle", "3ot"): "angle",
     ("angle", "columns"): "angle_columns",
+    ("angle", "jerks"): "angle_jerks",
+    ("body angle", "angles"): "angle",
 }
 
 

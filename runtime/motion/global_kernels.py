@@ -58,7 +58,7 @@ def scatter(J, H, start, at, source, factor, b, A):  # type: ignore[no-untyped-d
 @njit(**OPTIONS)
 def angle_equation(y, table, order, R, J, H):  # type: ignore[no-untyped-def]
     """y cos(a) - x sin(a), zero where a is the angle of (x, y), with its derivatives; or right-hand sides of its rates."""
-    a, x, z = table[0], table[1], table[2]
+    a, x, z = table[0], table[3], table[6]  # each component is one row
     c, s = np.cos(y[0, a]), np.sin(y[0, a])
     if order == 0:
         R[0] = y[0, z] * c - y[0, x] * s
@@ -80,7 +80,7 @@ def block_equation(b, order, blocks, tables, numbers, t, y, scratch, call):  # t
     place, r, s = blocks[b, B_PLACE], blocks[b, B_OWN], blocks[b, B_KNOWN]
     kind = blocks[b, B_KIND]
     if kind == ANGLE:
-        angle_equation(y, tables[place : place + 3], order, R, J, H)
+        angle_equation(y, tables[place : place + 8], order, R, J, H)
         return
     item = tables.ctypes.data + 8 * place
     known = (item, numbers.ctypes.data, 0, 0, t.ctypes.data, y[0].ctypes.data, y[1].ctypes.data, y[2].ctypes.data)

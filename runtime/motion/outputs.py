@@ -22,6 +22,7 @@ class Output:
     function: str
     widths: tuple[int, int, int]
     head: Callable[[Number], list[int]]
+    angles: tuple[str, ...] = ()  # bodies whose continuous angles must stand in their rows
 
     def table(self, number: Number, places: Sequence[int]) -> list[int]:
         """Return the integers of the item, its numbers kept by `number`."""
@@ -77,22 +78,25 @@ class Outputs:
     def _angle(
         self, first: str, second: str, offset: Any, driver: tuple[str, int] | None, driver_offset: Any
     ) -> Output:
+        rows, needs, add = [], [], offset
+        for body, sign in ((first, -1.0), (second, 1.0)):
+            carrier = self.program.carriers[body]
+            if body == FRAME:
+                frame = self.model.bodies.get(FRAME)
+                rows.append(-1)
+                add = add + sign * (frame.angle if frame is not None else 0.0)
+            elif carrier.angle is not None:
+                rows.append(carrier.angle[0])
+                add = add + sign * carrier.angle[1]
+            else:
+                rows.append(self.program.angle_rows[body])
+                needs.append(body)
+
         def head(number: Number) -> list[int]:
             row, sign = (-1, 0) if driver is None else (self.program.drivers[driver[0]], driver[1])
-            return [row, sign, number(driver_offset), number(offset), *self._source(number, first),
-                    *self._source(number, second)]
+            return [row, sign, number(driver_offset), number(add), *rows]
 
-        return Output("write_angle", (1, 1, 1), head)
-
-    def _source(self, number: Number, body: str) -> list[int]:
-        """Return how the angle of a body is known."""
-        if body == FRAME:
-            frame = self.model.bodies.get(FRAME)
-            return [0, number(frame.angle if frame is not None else 0.0)]
-        carrier = self.program.carriers[body]
-        if carrier.angle is not None:
-            return [1, carrier.angle[0], number(carrier.angle[1])]
-        return [2, *_terms(number, carrier.axes[0])]
+        return Output("write_angle", (1, 1, 1), head, tuple(needs))
 
     # ---- joints ----
     def joint(self, name: str) -> tuple[Output | None, Output | None]:

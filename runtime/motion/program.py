@@ -129,6 +129,7 @@ class Program:
     constants: dict[int, float] = field(default_factory=lambda: {ZERO: 0.0, ONE: 1.0})
     drivers: dict[str, int] = field(default_factory=dict)  # driver -> row
     carriers: dict[str, Carrier] = field(default_factory=dict)
+    angle_rows: dict[str, int] = field(default_factory=dict)  # body -> row of its continuous angle, for results
     n_rows: int = 2
 
     @cached_property
@@ -173,6 +174,10 @@ class _Builder:
                 self._numeric(plan)
             else:
                 self._group(plan)
+        if self.model.dimension == 2:  # rows that only results ask for
+            for body, carrier in self.program.carriers.items():
+                if body != FRAME and carrier.angle is None:
+                    self.program.angle_rows[body] = int(self.program.new(1)[0])
         return self.program
 
     # ---- rows of what is known ------------------------------------------------------------------------------------

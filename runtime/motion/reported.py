@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
@@ -18,6 +19,17 @@ from .run import Solution, driver_values
 from .sequence import Ints
 
 Value = TypeVar("Value")
+NO_INTS, NONE = np.zeros(0, dtype=np.int64), np.zeros(1)
+NONE_2, NONE_2_1 = np.zeros((0, 0)), np.zeros((1, 0))
+
+
+@functools.cache
+def steps_of(function: str) -> Ints:
+    """Return the table of steps of one function that writes results."""
+    from .. import output_items
+    from ..sequencer import address
+
+    return np.array([[address(getattr(output_items, function)), 0, 0, 0, -1]], dtype=np.int64)
 
 
 class Lazy(Mapping[str, Value]):
@@ -51,15 +63,17 @@ class Reporter:
         self.outputs = solution.program.outputs
         self.call = np.concatenate([np.zeros(CALL_SIZE, dtype=np.int64), lanes])
         self.call[STRIDE] = solution.state.shape[2]
+        self.edges, self.lost = np.array([0, len(lanes)]), np.zeros(1, dtype=np.int64)
 
     def series(self, output: Output) -> tuple[Array, Array, Array]:
         """Return value, rate and acceleration of an output, lane by lane."""
-        from .. import output_items
-        from ..sequencer import address, sequence
+        from ..sequencer import sequence
 
-        n, widest = len(self.lanes), max(output.widths)
+        n, widest, solution = len(self.lanes), max(output.widths), self.solution
         out = np.empty((3, 1, n * widest))
         if n:
+            for body in output.angles:
+                solution.follow_angle(body)
             values: list[Any] = []
 
             def number(value: Any) -> int:
@@ -67,12 +81,9 @@ class Reporter:
                 return len(values) - 1
 
             table = np.array(output.table(number, (0, 0, 0)), dtype=np.int64)
-            steps = np.array([[address(getattr(output_items, output.function)), 0, 0, 0, -1]])
-            none, solution = np.zeros(0, dtype=np.int64), self.solution
             sequence(
-                steps, table, np.array(values, dtype=np.float64), np.zeros((0, 0)), np.zeros((1, 0)), np.array([0, n]),
-                solution.time, solution.state, out, self.call, np.zeros(1), n, np.zeros(1, dtype=np.int64), none,
-                np.zeros((0, 0)),
+                steps_of(output.function), table, np.array(values, dtype=np.float64), NONE_2, NONE_2_1, self.edges,
+                solution.time, solution.state, out, self.call, NONE, n, self.lost, NO_INTS, NONE_2,
             )  # fmt: skip
         first, second, third = (
             out[i, 0, : n * w].reshape(n, w) if w > 1 else out[i, 0, :n] for i, w in enumerate(output.widths)

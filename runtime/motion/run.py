@@ -78,6 +78,16 @@ class Solution:
     notes: dict[str, object] = field(default_factory=dict)  # of the method, for the diagnostics
     residuals: dict[str, float] = field(default_factory=dict)  # largest, scaled, of groups in absolute coordinates
 
+    angled: set[str] = field(default_factory=set)  # bodies whose continuous angles stand in their rows
+
+    def follow_angle(self, body: str) -> None:
+        """Write the continuous angle of a body into its row, unless it stands there."""
+        if body not in self.angled:
+            self.angled.add(body)
+            sequence, edges = self.program.sequence, np.array([0, self.solved], dtype=np.int64)
+            if self.solved:
+                sequence.run("angles", self.time, self.state, edges, np.zeros((1, 0)), [sequence.body_angles[body]])
+
     @cached_property
     def report(self) -> dict[str, Array]:
         """What the lanes say about every group: least conditioning and its lane, largest residual, suspicious lanes."""
@@ -180,7 +190,7 @@ def segments(solution: Solution, last: GroupStep | None = None) -> list[list[int
     bridged = solution.course.bridges
     found: list[list[int]] = [[]]
     for i, item in enumerate(solution.program.sequence.items):
-        if item.kind == "constants":
+        if item.kind in ("constants", "body angle"):
             continue
         alone = isinstance(item.step, NumericStep)
         if alone and found[-1]:

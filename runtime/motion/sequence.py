@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ..group import GroupType
 from .plan import Array
-from .program import AngleStep, GroupStep, LinearStep, NumericStep, Program
+from .program import AngleStep, GroupStep, LinearStep, NumericStep, Program, Terms
 
 Ints = NDArray[np.int64]
 FOLDED_FROM = 400_000  # lanes times groups from which it pays to compile sweeps without the rates of constants
@@ -28,7 +28,7 @@ class Item:
     """One item: its step of the program, where its table begins, and for a group the places that others ask for."""
 
     step: GroupStep | LinearStep | AngleStep | NumericStep | None
-    kind: str  # constants, group, points, combination, angle, numeric
+    kind: str  # constants, group, points, combination, angle, numeric; body angle: of a result
     place: int
     mask: int = 0  # bits of the known coordinates that never change
     sign_place: int = 0
@@ -79,9 +79,13 @@ class Sequence:
                         table += [source, self._number(factor)]
                 self._add(step, "combination", table)
             elif isinstance(step, AngleStep):
-                self._add(step, "angle", [step.row, step.x, step.y, self._number(step.near)])
+                self._angle(step, "angle", step.row, step.near, ((step.x, 1.0),), ((step.y, 1.0),))
             else:
                 self._add(step, "numeric", [])
+        self.body_angles: dict[str, int] = {}
+        for body, row in program.angle_rows.items():
+            self.body_angles[body] = len(self.items)
+            self._angle(None, "body angle", row, 0.0, *program.carriers[body].axes[0])
         self.tables = np.array(self.ints, dtype=np.int64)
         self.numbers = np.array([float(getattr(v, "value", v)) for v in self.values], dtype=np.float64)
         self.work = np.zeros(self.n_work)
@@ -98,6 +102,14 @@ class Sequence:
     def _add(self, step: Any, kind: str, table: list[int], mask: int = 0, sign_place: int = 0) -> None:
         self.items.append(Item(step, kind, len(self.ints), mask, sign_place))
         self.ints += [int(x) for x in table]
+
+    def _angle(self, step: AngleStep | None, kind: str, row: int, near: Any, x: Terms, y: Terms) -> None:
+        table = [row, self._number(near)]
+        for terms in (x, y):
+            table.append(len(terms))
+            for source, factor in terms:
+                table += [source, self._number(factor)]
+        self._add(step, kind, table)
 
     def _group(self, step: GroupStep) -> None:
         m, solver = step.solver.group.module, step.solver
