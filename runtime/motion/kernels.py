@@ -62,7 +62,7 @@ def reach(q, rows, lane):  # type: ignore[no-untyped-def]
     return largest
 
 
-def _call(n: int) -> Any:
+def calling(n: int) -> Any:
     """Return a compiled call of a C function by its address with n integer or pointer arguments; returns an integer."""
 
     @intrinsic
@@ -82,7 +82,7 @@ def _call(n: int) -> Any:
     return call
 
 
-call2, call6 = _call(2), _call(6)
+call2, call6 = calling(2), calling(6)
 
 
 # ---- one system for all groups ------------------------------------------------------------------------------------
