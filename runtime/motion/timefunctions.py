@@ -329,7 +329,7 @@ def write(functions: Sequence[Function], rows: Rows | None = None) -> TimeFuncti
     code += [e for part in parts for e in part.code]
     numbers = np.array([e for part in parts for e in part.numbers] or [0.0])
     if any(p.kind != LINEAR for p in parts):
-        from .timekernels import interpreter
+        from .formulakernels import interpreter
 
         code[ADDRESS] = interpreter()
     return TimeFunctions(
