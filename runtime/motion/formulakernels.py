@@ -16,7 +16,7 @@ from numba import carray, cfunc, njit
 from . import lanemath
 from .timefunctions import CODE, ENTRY, HEAD, LINEAR, OPERATIONS, REGISTER, SPARE, STEP, TABLE, VARIABLE
 from .timefunctions import LANES as BLOCK
-from .timekernels import ARGUMENTS, INTEGERS, PLAIN, dated
+from .timekernels import ARGUMENTS, INTEGERS, PLAIN, dated, quotient
 
 (
     NUMBER, ROW, LEVEL, SHIFT, SCALE, ADD, SUBTRACT, MULTIPLY, DIVIDE, SCALE_BY, DIVIDE_BY, NEGATE, IF, ATAN2, MIN,
@@ -35,7 +35,7 @@ INTERNAL: dict[str, Any] = {
 
 
 # ---- operations of one argument: the outer function's derivatives, then the chain rule ------------------------------
-@njit(**INTERNAL)
+@njit(forceinline=True, **INTERNAL)
 def compose(x, d, u, n):  # type: ignore[no-untyped-def]
     """The jets of g(u) from the derivatives of g in the spare register (Faà di Bruno)."""
     for k in range(n):
@@ -47,7 +47,7 @@ def compose(x, d, u, n):  # type: ignore[no-untyped-def]
         x[d + R3 + k] = g1 * u3 + g2 * u1 * u2 + g3 / 6.0 * (u1 * u1 * u1)
 
 
-@njit(**INTERNAL)
+@njit(forceinline=True, **INTERNAL)
 def waves(op, x, u, n):  # type: ignore[no-untyped-def]
     """Sine or cosine; the polynomials of lanes only where all arguments of the block are in their range."""
     outside = 0
@@ -221,7 +221,7 @@ def add(op, x, d, a, b, n):  # type: ignore[no-untyped-def]
         x[d + R3 + k] = x[a + R3 + k] + sign * x[b + R3 + k]
 
 
-@njit(**INTERNAL)
+@njit(forceinline=True, **INTERNAL)
 def affine(op, x, d, a, value, n):  # type: ignore[no-untyped-def]
     """A jet plus, or times, a number."""
     shift, factor = (value, 1.0) if op == SHIFT else (-0.0, value)
@@ -296,7 +296,7 @@ def fill(op, x, d, value, n):  # type: ignore[no-untyped-def]
 @njit(**INTERNAL)
 def spread(x, d, source, at, instants, first, n):  # type: ignore[no-untyped-def]
     """A constant of designs into lanes: lane = design * instants + instant."""
-    k, design = np.uint64(0), first // instants
+    k, design = np.uint64(0), quotient(first, instants)
     left = (design + np.uint64(1)) * instants - first
     while k < n:
         run = min(left, n - k)
@@ -306,10 +306,10 @@ def spread(x, d, source, at, instants, first, n):  # type: ignore[no-untyped-def
         k, design, left = k + run, design + np.uint64(1), instants
 
 
-@njit(**INTERNAL)
+@njit(forceinline=True, **INTERNAL)
 def take(x, t, period, first, n):  # type: ignore[no-untyped-def]
     """The variable of a block; t repeats after `period` lanes."""
-    d, k, place = np.uint64(VARIABLE), np.uint64(0), first % period
+    d, k, place = np.uint64(VARIABLE), np.uint64(0), first - period * quotient(first, period)
     while k < n:
         run = min(period - place, n - k)
         for i in range(run):
@@ -320,7 +320,7 @@ def take(x, t, period, first, n):  # type: ignore[no-untyped-def]
 
 
 # ---- tables and lines ------------------------------------------------------------------------------------------------
-@njit(**INTERNAL)
+@njit(forceinline=True, **INTERNAL)
 def spline(numbers, own, size, x, n):  # type: ignore[no-untyped-def]
     """A cubic spline at the variable: period, knots, four rows of coefficients; the register of its result."""
     u, d, one = np.uint64(VARIABLE), np.uint64(2 * REGISTER), np.uint64(1)
@@ -369,7 +369,7 @@ def lifted_line(code, at, numbers, own, par, designs, instants, first, n, x):  #
 
 
 # ---- results --------------------------------------------------------------------------------------------------------
-@njit(**INTERNAL)
+@njit(forceinline=True, **INTERNAL)
 def store(x, at, factor, out, o, n):  # type: ignore[no-untyped-def]
     """One derivative of a block into its row; the number of lanes that are not finite."""
     bad = 0

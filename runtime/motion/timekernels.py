@@ -18,7 +18,7 @@ from .kernels import calling
 from .timefunctions import ADDRESS, ENTRY, HEAD, LINEAR
 
 OPTIONS: dict[str, Any] = {"error_model": "numpy", "no_cfunc_wrapper": True, "_nrt": False}
-INTERNAL = {**OPTIONS, "no_cpython_wrapper": True}
+INTERNAL = {**OPTIONS, "no_cpython_wrapper": True, "forceinline": True}
 FILES = ("timekernels.py", "formulakernels.py", "timefunctions.py", "lanemath.py", "kernels.py")
 DIGEST = hashlib.sha256(b"".join((Path(__file__).parent / f).read_bytes() for f in FILES)).hexdigest()[:12]
 
@@ -39,6 +39,12 @@ def dated(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @njit(**INTERNAL)
+def quotient(lane, length):  # type: ignore[no-untyped-def]
+    """lane // length; a division takes longer than all else that one lane of a simple function needs."""
+    return np.uint64(0) if lane < length else lane // length
+
+
+@njit(**INTERNAL)
 def constant(code, at, numbers, own, par, designs, design):  # type: ignore[no-untyped-def]
     """A number of a line: fixed, or of the design."""
     place = code[at]
@@ -52,7 +58,7 @@ def line(  # type: ignore[no-untyped-def]
     """Write (a + b t) + c and its derivatives straight into the rows; the number of lanes that are not finite."""
     bad, lane = 0, first
     while lane < last:
-        design, place = lane // instants, lane % period
+        design, place = quotient(lane, instants), lane - period * quotient(lane, period)
         run = min((design + np.uint64(1)) * instants - lane, period - place, last - lane)
         a = constant(code, at, numbers, own, par, designs, design)
         b = constant(code, at + np.uint64(1), numbers, own, par, designs, design)
@@ -76,7 +82,7 @@ def line(  # type: ignore[no-untyped-def]
 
 
 # ---- entries --------------------------------------------------------------------------------------------------------
-@njit(cache=True, **OPTIONS)
+@njit(cache=True, forceinline=True, **OPTIONS)
 @dated
 def evaluate(  # type: ignore[no-untyped-def]
     code, numbers, par, designs, instants, t, period, q, qdot, qddot, qdddot, stride, rows, order, first, last, work
@@ -106,7 +112,7 @@ def evaluate(  # type: ignore[no-untyped-def]
     return bad
 
 
-@njit(cache=True, **OPTIONS)
+@njit(cache=True, forceinline=True, **OPTIONS)
 @dated
 def differentiate(  # type: ignore[no-untyped-def]
     code, numbers, par, designs, instants, t, period, q, qdot, qddot, qdddot, stride, rows, order, first, last, work,
