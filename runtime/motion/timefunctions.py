@@ -120,7 +120,8 @@ def _combined(name: str, arguments: list[Any]) -> _Line | None:
     line, constant = (first, second) if isinstance(first, _Line) else (second, first)
     bare = line.a is None and line.c is None
     if name == "*":
-        return _Line(None, constant, None) if bare and _fixed(line.b) and line.b == 1.0 else None
+        sound = not _fixed(constant) or np.isfinite(constant)  # jets make inf * 0 of a slope without end
+        return _Line(None, constant, None) if sound and bare and _fixed(line.b) and line.b == 1.0 else None
     if name == "-" and line is first:
         if not _fixed(constant):
             return None
@@ -235,7 +236,7 @@ class _Written:
     code: list[int]
     numbers: list[float]
     size: int = 0  # of a program in steps, of a table in knots
-    registers: int = 2
+    registers: int = 3
 
 
 def _formula(function: Expression, rows: Rows | None) -> _Written:
@@ -266,7 +267,7 @@ def _formula(function: Expression, rows: Rows | None) -> _Written:
 
 def _table(function: Table) -> _Written:
     numbers = [function.period, *function.knots.tolist(), *function.coefficients.ravel().tolist()]
-    return _Written(TABLE, [], numbers, len(function.knots), 3)
+    return _Written(TABLE, [], numbers, len(function.knots))
 
 
 _known: weakref.WeakKeyDictionary[Any, _Written] = weakref.WeakKeyDictionary()
@@ -318,8 +319,8 @@ class TimeFunctions:
 NO_NUMBERS = np.zeros(1)
 
 
-def write(functions: Sequence[Function], rows: Rows | None = None) -> TimeFunctions:
-    """Write functions; `rows` says which constants of formulas are rows of par."""
+def write(functions: Sequence[Function], rows: Rows | None = None, columns: bool = False) -> TimeFunctions:
+    """Write functions; `rows` says which constants of formulas are rows of par, `columns` that they are derivatives."""
     parts = [_written(f, rows) for f in functions]
     code = [len(parts), 0]
     place, at = HEAD + ENTRY * len(parts), 0
@@ -328,12 +329,12 @@ def write(functions: Sequence[Function], rows: Rows | None = None) -> TimeFuncti
         place, at = place + len(part.code), at + len(part.numbers)
     code += [e for part in parts for e in part.code]
     numbers = np.array([e for part in parts for e in part.numbers] or [0.0])
-    if any(p.kind != LINEAR for p in parts):
+    if any(p.kind != LINEAR for p in parts) or columns:
         from .formulakernels import interpreter
 
         code[ADDRESS] = interpreter()
     return TimeFunctions(
-        len(parts), np.array(code, dtype=np.int64), numbers, max((p.registers for p in parts), default=2)
+        len(parts), np.array(code, dtype=np.int64), numbers, max((p.registers for p in parts), default=3)
     )
 
 
