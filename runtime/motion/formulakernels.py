@@ -105,7 +105,7 @@ def derivatives(op, v):  # type: ignore[no-untyped-def]
         return abs(v), np.sign(v), 0.0, 0.0
     if op == SIGN:
         return np.sign(v), 0.0, 0.0, 0.0
-    return math.floor(v) if v - v == 0.0 else v, 0.0, 0.0, 0.0
+    return np.floor(v), 0.0, 0.0, 0.0
 
 
 @njit(**INTERNAL)

@@ -106,12 +106,16 @@ def _line(function: Expression, rows: Rows | None) -> _Line | None:
     return last if isinstance(last, _Line) else _Line(last, np.float64(0.0), None)
 
 
+def _negative(line: Any) -> _Line | None:
+    """Return the negative of a line without constants, or None."""
+    plain = isinstance(line, _Line) and line.a is None and line.c is None and not isinstance(line.b, _Row)
+    return _Line(None, -line.b, None) if plain else None
+
+
 def _combined(name: str, arguments: list[Any]) -> _Line | None:
     """Return a line from lines and constants, or None."""
     if name == "neg":
-        (line,) = arguments
-        plain = isinstance(line, _Line) and line.a is None and line.c is None and _fixed(line.b)
-        return _Line(None, -line.b, None) if plain else None
+        return _negative(arguments[0])
     if name not in ("+", "-", "*"):
         return None
     first, second = arguments
@@ -127,9 +131,9 @@ def _combined(name: str, arguments: list[Any]) -> _Line | None:
             return None
         constant = -constant
     elif name == "-":
-        if not (bare and _fixed(line.b)):
+        line = _negative(line)
+        if line is None:
             return None
-        line = _Line(None, -line.b, None)
     if line.a is None:
         return _Line(constant, line.b, None)
     return _Line(line.a, line.b, constant) if line.c is None else None
@@ -242,7 +246,8 @@ class _Written:
 def _formula(function: Expression, rows: Rows | None) -> _Written:
     line = _line(function, rows)
     if line is not None:
-        code, numbers = [], []
+        code: list[int] = []
+        numbers: list[float] = []
         for part in (line.a, line.b, line.c):
             if isinstance(part, _Row):
                 code.append(-1 - part.row)
