@@ -20,9 +20,9 @@ from numba import njit
 (
     WIDTH, FREE, ITEMS, ITEM, STATE, ROWS, BASE, TRANSFORM, DISTANCES, FUNCTIONS, OWN_INTS, OWN_FLOATS, N_FUNCTIONS,
     FUNCTION, VALUES, DRIVEN, DRIVEN_AT, FREE_AT, MASSES, MASS_AT, WEIGHT, LOADS, LOAD_AT, CANDIDATES, CANDIDATE_AT,
-    LENGTHS, BODIES, BODY_AT, ANGLES, MATRIX, VECTOR, STACK, BRIDGED, BRIDGE, POINTS, DIMENSION, TURNS, Y, RATES,
-    ACCEPT, LOOK, LOAD_CODE, TURN_CODE, HEAD,
-) = range(44)  # fmt: skip
+    LENGTHS, BODIES, BODY_AT, ANGLES, MATRIX, VECTOR, FUNCTION_WORK, BRIDGED, BRIDGE, POINTS, DIMENSION, TURNS, Y,
+    RATES, ACCEPT, LOOK, LOAD_CODE, TURN_CODE, FUNCTION_ROWS, FUNCTION_NUMBERS, HEAD,
+) = range(46)  # fmt: skip
 # places in x
 TIME, BASE_TIME, DISTANCE, GAIN, HEAD_FLOATS = range(5)
 ITEM_SIZE = 8
@@ -37,7 +37,10 @@ OPTIONS: dict[str, Any] = {
 INTERNAL = {**OPTIONS, "no_cpython_wrapper": True}
 
 
-FILES = ("chain.py", "loads.py", "equationkernels.py", "integrator.py", "timefunctions.py", "../sequencer.py")
+FILES = (
+    *("chain.py", "loads.py", "equationkernels.py", "integrator.py"),
+    *("../motion/timefunctions.py", "../motion/timekernels.py", "../sequencer.py"),
+)
 DIGEST = hashlib.sha256(b"".join((Path(__file__).parent / f).read_bytes() for f in FILES)).hexdigest()[:12]
 
 

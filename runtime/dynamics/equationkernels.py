@@ -13,6 +13,7 @@ import numpy as np
 from numba import carray, cfunc, njit
 
 from ..motion.global_kernels import call2
+from ..motion.timekernels import evaluate
 from . import chain
 from .loads import candidate_rate, component
 
@@ -21,6 +22,24 @@ SIGNATURE = "int64(CPointer(int64), CPointer(float64))"
 CALLED: dict[str, Any] = {"cache": True, "error_model": "numpy", "fastmath": {"contract"}}
 OPTIONS = {**CALLED, "no_cfunc_wrapper": True, "_nrt": False}
 INTERNAL = {**OPTIONS, "no_cpython_wrapper": True}
+
+
+@chain.dated
+def _functions(ints_at, x_at):  # type: ignore[no-untyped-def]
+    """Value and two derivatives of all functions of time, into the places from VALUES on: one lane, rows 3 apart."""
+    ints, x = carray(ints_at, FAR), carray(x_at, FAR)
+    v = ints[chain.VALUES]
+    evaluate(
+        ints[ints[chain.FUNCTION] :], x[ints[chain.FUNCTION_NUMBERS] :], x, 1, 1, x[chain.TIME :], 1, x[v:],
+        x[v + 1 :], x[v + 2 :], x, 3, ints[ints[chain.FUNCTION_ROWS] :], 2, 0, 1, x[ints[chain.FUNCTION_WORK] :],
+    )  # fmt: skip
+    return 0
+
+
+@functools.cache
+def functions_of_time() -> Any:
+    """Return what evaluates all functions of time; only loads and drivers need it."""
+    return cfunc(SIGNATURE, **CALLED)(_functions)
 
 
 @njit(**INTERNAL)

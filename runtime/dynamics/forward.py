@@ -10,9 +10,9 @@ import numpy as np
 
 from ..errors import InputError, nearest
 from ..mechanism.model import Array, Model
-from ..mechanism.reader import check_times
 from ..motion.results import Results
 from ..motion.run import failure_message
+from ..motion.timefunctions import check_times
 from .augmented import Augmented
 from .inverse import inverse
 from .nullspace import check_inertia

@@ -14,13 +14,13 @@ from ..mechanism.assembly import Linear
 from ..mechanism.bodymotion import BodyMotion
 from ..mechanism.mobility import COORDINATES
 from ..mechanism.model import Array, Model
-from ..mechanism.reader import check_times
 from ..motion.bodies import body_motions
 from ..motion.continuity import follow
 from ..motion.kinematics import diagnostics, prepare
 from ..motion.program import NumericStep
 from ..motion.results import Results
 from ..motion.run import Failure, Solution
+from ..motion.timefunctions import check_times
 from .applied import Applied
 from .coordinates import Coordinate, driven_by
 from .inertia import Inertia

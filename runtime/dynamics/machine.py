@@ -8,7 +8,7 @@ import numpy as np
 
 from ..mechanism.model import Array, Function, Model
 from ..motion.program import GroupStep
-from . import chain, equationkernels, integrator, loads, timefunctions
+from . import chain, equationkernels, integrator, loads
 from .applied import Applied
 from .coordinates import Coordinate
 from .inertia import Inertia
@@ -64,7 +64,7 @@ class Machine:
         if ints[chain.TURNS]:
             ints[chain.TURN_CODE] = loads.following().address
         if ints[chain.N_FUNCTIONS]:
-            ints[chain.FUNCTIONS] = timefunctions.compiled().address
+            ints[chain.FUNCTIONS] = equationkernels.functions_of_time().address
         ints[chain.OWN_INTS], ints[chain.OWN_FLOATS] = ints.ctypes.data, self.floats.ctypes.data
 
     # ---- views ----------------------------------------------------------------------------------------------------

@@ -9,12 +9,11 @@ from types import ModuleType
 import numpy as np
 from numpy.typing import NDArray
 
-from ..mechanism.functions import Expression
 from ..mechanism.model import Array, Function, Joint, Model, PointForce, Spring, Torque, TorsionSpring
-from ..mechanism.tables import Table
 from ..motion.program import Carrier, Program, Terms, _sum
 from ..motion.tables import Angle, Combined, Entry, kind_of, layout_of, variants
-from . import chain, loads, timefunctions
+from ..motion.timefunctions import write
+from . import chain, loads
 from .coordinates import Coordinate
 from .inertia import Inertia
 
@@ -164,30 +163,13 @@ def _second_moment(model: Model, carrier: Carrier, about: Array, a: int, b: int)
 
 # ---- functions of time --------------------------------------------------------------------------------------------
 def write_functions(tape: Tape, functions: Sequence[Function]) -> None:
-    """Write formulas as programs and tables as numbers; the order is that of their values."""
-    entries: list[int] = []
-    deepest = 1
-    for function in functions:
-        if isinstance(function, Table):
-            at = tape.numbers([function.period, *function.knots, *function.coefficients.ravel()])
-            entries += [timefunctions.TABLE, at, len(function.knots), 0]
-            continue
-        assert isinstance(function, Expression)
-        code: list[int] = []
-        for what, item, count in function.steps:
-            if what == "number":
-                code += [timefunctions.NUMBER, tape.numbers([float(item)])]
-            elif what == "name" and item == function.variable:
-                code += [timefunctions.VARIABLE, 0]
-            elif what == "name":
-                code += [timefunctions.NUMBER, tape.numbers([function.constants[item]])]
-            else:
-                code += [timefunctions.CODE[item], count]
-        deepest = max(deepest, len(code) // 2)
-        entries += [timefunctions.FORMULA, tape.places(code), len(code) // 2, 0]
-    tape.ints[chain.N_FUNCTIONS], tape.ints[chain.FUNCTION] = len(functions), tape.places(entries)
+    """Write the functions of time; the order is that of their values, each with two derivatives behind it."""
+    written = write(functions)
+    tape.ints[chain.N_FUNCTIONS], tape.ints[chain.FUNCTION] = len(functions), tape.places(written.code.tolist())
+    tape.ints[chain.FUNCTION_ROWS] = tape.places(range(len(functions)))
+    tape.ints[chain.FUNCTION_NUMBERS] = tape.numbers(written.numbers.tolist())
     tape.ints[chain.VALUES] = tape.numbers([0.0] * (3 * len(functions)))
-    tape.ints[chain.STACK] = tape.numbers([0.0] * (3 * deepest))
+    tape.ints[chain.FUNCTION_WORK] = tape.numbers([0.0] * len(written.work()))
 
 
 # ---- loads, angles, candidates ------------------------------------------------------------------------------------

@@ -29,10 +29,10 @@ _Step = tuple[str, Any, int]  # what, its name or value, number of arguments
 @functools.lru_cache(maxsize=4096)
 def _parse(text: str) -> tuple[ex.Node, tuple[_Step, ...]]:
     node = formulas.parse(text)
-    return node, _postfix(node)
+    return node, postfix(node)
 
 
-def _postfix(node: ex.Node) -> tuple[_Step, ...]:
+def postfix(node: ex.Node) -> tuple[_Step, ...]:
     """Return the steps of the tree in the order of evaluation."""
     steps: list[_Step] = []
     stack = [node]  # leaves the tree root first, right to left: the reverse of postfix
@@ -162,7 +162,7 @@ class Expression:
         if constant == 0:
             return self
         text, node = f"({self.text}) - ({constant!r})", ex.Binary("-", self.node, _number(constant), 1)
-        return Expression(text, node, self.constants, self.variable, _postfix(node))
+        return Expression(text, node, self.constants, self.variable, postfix(node))
 
     def turned(self, angle: float) -> Expression:
         """Return the function of (variable - angle): the profile of a cam whose x axis is turned by an angle."""

@@ -24,7 +24,7 @@ from .drivers import DriverReader
 from .functions import excerpt
 from .joints import JointBuilder, declare
 from .loads import read_loads
-from .model import FRAME, Array, Body, Driver, Joint, Mass, Model, PointForce, Simulation, Torque
+from .model import FRAME, Array, Body, Driver, Joint, Mass, Model, Simulation
 from .rigid import Assembly, Declared, assemble, check_sharing, total_mass
 from .source import Source, shown
 
@@ -134,17 +134,6 @@ def from_data(
         welds={weld.name: (weld.first, weld.second) for weld in welds},
         origin=path,
     )
-
-
-def check_times(model: Model, times: Array) -> None:
-    """Refuse times at which a driver or a load has no finite value, or that its table does not reach."""
-    origin = str(model.origin or model.name or "mechanism")
-    for driver in model.drivers.values():
-        driver.motion.check(times, f"{origin}: [drivers] {driver.name}")  # type: ignore[attr-defined]
-    for item in model.loads:
-        parts = item.force if isinstance(item, PointForce) else item.torque if isinstance(item, Torque) else ()
-        for part in parts:
-            part.check(times, f"{origin}: [forces] {item.name}")  # type: ignore[attr-defined]
 
 
 def _top(source: Source) -> None:

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from ..errors import InputError, nearest
 from ..mechanism.bodymotion import BodyMotion
 from ..mechanism.model import Model
-from ..mechanism.reader import check_times
 from ..mechanism.structure import Structure
 from .bodies import body_motions
 from .continuity import follow
@@ -24,6 +23,7 @@ from .reported import reported
 from .results import Results
 from .run import Failure, Solution, driver_values, failure_message
 from .threads import threads as using_threads
+from .timefunctions import check_times
 
 METHODS = ("td", "3ot", "global", "global-sparse")
 

@@ -18,6 +18,7 @@ from .plan import Array
 from .program import GroupStep, NumericStep, Program
 from .sequence import Ints
 from .threads import each, thread_count
+from .timefunctions import values as time_values
 
 LARGEST_TURN = 0.19  # rad (11 degrees) that a driver may move between two inner steps
 LARGEST_STROKE = 0.1  # of the mechanism's size, likewise
@@ -112,17 +113,16 @@ class Solution:
 
 def driver_values(model: Model, time: Array) -> dict[str, Array]:
     """Return value and three derivatives of every driver, 4 x n; a value that is no number is wrong input."""
-    found = {}
-    for name, driver in model.drivers.items():
-        values = np.asarray(driver.motion(time), dtype=np.float64)
-        if not np.isfinite(values[:3]).all():
-            t = time[int(np.argmax(~np.isfinite(values[:3]).all(axis=0)))]
+    values, bad = time_values([driver.motion for driver in model.drivers.values()], time)
+    for i, (name, driver) in enumerate(model.drivers.items() if bad else ()):
+        finite = np.isfinite(values[:3, i]).all(axis=0)
+        if not finite.all():
             raise InputError(
                 f"{model.origin or model.name}: [drivers] {name}: '{driver.motion.text}' or one of its first two "
-                f"derivatives is not a finite number at t = {t:g} - correct the expression, or the times of the run"
+                f"derivatives is not a finite number at t = {time[int(np.argmin(finite))]:g} - correct the expression, "
+                "or the times of the run"
             )
-        found[name] = values
-    return found
+    return {name: values[:, i] for i, name in enumerate(model.drivers)}
 
 
 def inner_steps(model: Model, time: Array) -> Array:

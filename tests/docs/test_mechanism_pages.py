@@ -23,6 +23,7 @@ from assurgent.runtime.mechanism.units import ROWS
 from assurgent.runtime.motion.kinematics import run
 from assurgent.runtime.motion.labelled import QUANTITIES
 from assurgent.runtime.motion.planning import study
+from assurgent.runtime.motion.timefunctions import check_times
 from assurgent.runtime.pictures.diagram import structural_diagram
 
 ROOT = Path(__file__).parents[2]
@@ -71,7 +72,7 @@ def test_every_file_of_the_page_is_determined(text: str, tmp_path: Path) -> None
     assert not structure.free
     assert not structure.redundant
     assert structure.mobility == structure.count == len(model.drivers)
-    reader.check_times(model, model.simulation.times())
+    check_times(model, model.simulation.times())
 
 
 def test_every_joint_and_every_driver_is_shown(tmp_path: Path) -> None:

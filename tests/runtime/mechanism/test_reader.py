@@ -19,7 +19,8 @@ import pytest
 from assurgent.runtime.errors import InputError
 from assurgent.runtime.mechanism import geometry
 from assurgent.runtime.mechanism.model import Model, PointForce, Spring, Torque, TorsionSpring
-from assurgent.runtime.mechanism.reader import check_times, from_data, load, loads
+from assurgent.runtime.mechanism.reader import from_data, load, loads
+from assurgent.runtime.motion.timefunctions import check_times
 
 DATA = Path(__file__).with_name("data")  # together they use every table and every kind of joint
 FOUR_BAR, GEARS, SPATIAL = ALL = tuple((DATA / f"{n}.toml").read_text() for n in ("four-bar", "gears", "spatial"))
