@@ -68,17 +68,19 @@ def finite(x: float) -> bool:
 
 
 def square_root(x: float) -> float:
-    return x.sqrt() if isinstance(x, Traced) else math.sqrt(x)  # type: ignore[return-value]
+    return x.sqrt() if isinstance(x, Traced) else math.sqrt(x)  # type: ignore[no-any-return]
 
 
 def wrap(angle: float) -> float:
     """Return the same direction in (-pi, pi]."""
-    return angle.unary("wrap") if isinstance(angle, Traced) else wrapped(angle)  # type: ignore[return-value]
+    return angle.unary("wrap") if isinstance(angle, Traced) else wrapped(angle)  # type: ignore[no-any-return]
 
 
 def atan2(y: float, x: float) -> float:
     """Return the angle of a direction."""
     if isinstance(y, Traced):
+        if y.zero and x > 0:
+            return y  # type: ignore[return-value]
         if isinstance(x, Traced) or x != 0 or y.zero:
             return y.arctan2(x)  # type: ignore[no-any-return]
         return math.atan2(1.0 if y > 0 else -1.0, x)  # along the y axis
@@ -118,14 +120,6 @@ def larger(values: Iterable[float], otherwise: float = 0.0) -> float:
     if any(isinstance(v, Traced) for v in found):
         return functools.reduce(_larger, found)
     return max(found, default=otherwise)
-
-
-def cosine(angle: float) -> float:
-    return angle.cos() if isinstance(angle, Traced) else math.cos(angle)  # type: ignore[return-value]
-
-
-def sine(angle: float) -> float:
-    return angle.sin() if isinstance(angle, Traced) else math.sin(angle)  # type: ignore[return-value]
 
 
 # ---- vectors -------------------------------------------------------------------------------------------------------
@@ -212,7 +206,7 @@ def plane(x: float, y: float) -> Any:
 
 def turned(angle: float) -> Any:
     """Return exp(i angle)."""
-    return PlaneNumber(angle.cos(), angle.sin()) if isinstance(angle, Traced) else cmath.exp(1j * angle)  # type: ignore[arg-type]
+    return plane(angle.cos(), angle.sin()) if isinstance(angle, Traced) else cmath.exp(1j * angle)
 
 
 def phase(z: Any) -> float:

@@ -17,6 +17,7 @@ import numpy as np
 from .value_tape import Tape
 
 _PLAIN = (float, int, np.floating, np.integer)
+_KEEP_ZERO = frozenset(("sin", "tan", "asin", "atan", "sinh", "tanh", "sqrt", "sign", "floor", "wrap"))
 
 
 class Traced:
@@ -62,9 +63,11 @@ class Traced:
         name, a, _ = self.tape.nodes[self.index]
         return a if name == operation else None
 
-    def unary(self, operation: str) -> Traced:
+    def unary(self, operation: str) -> Any:
         """Return a function of this number."""
-        return self._node(operation, self.index)
+        if self.zero and operation in _KEEP_ZERO:
+            return self
+        return 1.0 if self.zero and operation in ("cos", "cosh", "exp") else self._node(operation, self.index)
 
     # ---- arithmetic ----
     def __neg__(self) -> Traced:
@@ -176,6 +179,11 @@ class Traced:
     def __rtruediv__(self, other: Any) -> Any:
         if not isinstance(other, _PLAIN):
             return NotImplemented
+        negated = self._of("neg")
+        if negated is not None:
+            return -other / Traced(self.tape, negated)
+        if other < 0:  # the sign outside: numbers that differ by it know of each other
+            return -(-other / self)
         return self._node("/", self.tape.constant(float(other)), self.index, other == 0)
 
     def __pow__(self, other: Any) -> Any:
@@ -195,7 +203,7 @@ class Traced:
         return self._node("abs", self.index if negated is None else negated, 0, self.zero)
 
     # ---- functions, by the names under which NumPy asks objects for them ----
-    def sqrt(self) -> Traced:
+    def sqrt(self) -> Any:
         name, a, b = self.tape.nodes[self.index]
         if name == "*" and a == b:  # the root of a rounded square is exact
             return abs(Traced(self.tape, a))
@@ -233,10 +241,10 @@ class Traced:
             return self if operation == "max" else 0.0
         return self._node(operation, *sorted((self.index, b)))
 
-    def sin(self) -> Traced:
+    def sin(self) -> Any:
         return self.unary("sin")
 
-    def cos(self) -> Traced:
+    def cos(self) -> Any:
         return self.unary("cos")
 
     def conjugate(self) -> Traced:
