@@ -11,14 +11,16 @@ import cmath
 import functools
 import math
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .traced import Traced
 from .value_tape import wrapped
 
-Array = np.typing.NDArray[np.float64]
+Array = NDArray[np.float64]
+Scalar: TypeAlias = Any  # a float, or traced
 
 
 def is_traced(x: Any) -> bool:
@@ -26,22 +28,22 @@ def is_traced(x: Any) -> bool:
     return isinstance(x, Traced) or (isinstance(x, np.ndarray) and x.dtype == object)
 
 
-def is_zero(x: float) -> bool:
+def is_zero(x: Scalar) -> bool:
     """Tell whether a number is zero, a traced one for every design: that it is zero at one decides nothing."""
     return x.zero if isinstance(x, Traced) else x == 0.0
 
 
-def is_one(x: float) -> bool:
+def is_one(x: Scalar) -> bool:
     """Tell whether a number is one for every design."""
     return not isinstance(x, Traced) and x == 1.0
 
 
-def scalar(x: Any) -> float:
+def scalar(x: Any) -> Scalar:
     """Return a number that NumPy computed as a Python float, or as it is traced."""
-    return x if isinstance(x, Traced) else float(x)  # type: ignore[return-value]
+    return x if isinstance(x, Traced) else float(x)
 
 
-def scalars(values: Any) -> list[float]:
+def scalars(values: Any) -> list[Scalar]:
     """Return the entries of a number or a vector."""
     return [scalar(v) for v in np.atleast_1d(values)]
 
@@ -57,49 +59,49 @@ def identity(x: Array) -> object:
     """Return a key that is the same for vectors that are equal for every design."""
     if not is_traced(x):
         return x.tobytes()
-    flat = [0.0 if is_zero(v) else v for v in x.ravel().tolist()]
+    flat: list[Any] = [0.0 if is_zero(v) else v for v in x.ravel().tolist()]
     return tuple(("node", v.index) if isinstance(v, Traced) else v for v in flat)
 
 
 # ---- functions -----------------------------------------------------------------------------------------------------
-def finite(x: float) -> bool:
+def finite(x: Scalar) -> bool:
     """Tell whether a number is finite."""
     return x.finite() if isinstance(x, Traced) else math.isfinite(x)
 
 
-def square_root(x: float) -> float:
-    return x.sqrt() if isinstance(x, Traced) else math.sqrt(x)  # type: ignore[no-any-return]
+def square_root(x: Scalar) -> Scalar:
+    return x.sqrt() if isinstance(x, Traced) else math.sqrt(x)
 
 
-def wrap(angle: float) -> float:
+def wrap(angle: Scalar) -> Scalar:
     """Return the same direction in (-pi, pi]."""
-    return angle.unary("wrap") if isinstance(angle, Traced) else wrapped(angle)  # type: ignore[no-any-return]
+    return angle.unary("wrap") if isinstance(angle, Traced) else wrapped(angle)
 
 
-def atan2(y: float, x: float) -> float:
+def atan2(y: Scalar, x: Scalar) -> Scalar:
     """Return the angle of a direction."""
     if isinstance(y, Traced):
         if y.zero and x > 0:
-            return y  # type: ignore[return-value]
+            return y
         if isinstance(x, Traced) or x != 0 or y.zero:
-            return y.arctan2(x)  # type: ignore[no-any-return]
+            return y.arctan2(x)
         return math.atan2(1.0 if y > 0 else -1.0, x)  # along the y axis
     if not isinstance(x, Traced):
         return math.atan2(y, x)
     if y == 0:
         return math.atan2(y, 1.0 if x > 0 else -1.0)  # along the x axis
-    return Traced(x.tape, x.tape.node("atan2", x.tape.constant(float(y)), x.index))  # type: ignore[return-value]
+    return Traced(x.tape, x.tape.node("atan2", x.tape.constant(float(y)), x.index))
 
 
-def arctan2(y: float, x: float) -> float:
+def arctan2(y: Scalar, x: Scalar) -> Scalar:
     """Return the same by NumPy, which may differ from `math` in the last bit."""
     return atan2(y, x) if isinstance(y, Traced) or isinstance(x, Traced) else float(np.arctan2(y, x))
 
 
-def hypot(x: float, y: float) -> float:
+def hypot(x: Scalar, y: Scalar) -> Scalar:
     if isinstance(x, Traced):
-        return x.hypot(y)  # type: ignore[no-any-return]
-    return y.hypot(x) if isinstance(y, Traced) else float(np.hypot(x, y))  # type: ignore[no-any-return]
+        return x.hypot(y)
+    return y.hypot(x) if isinstance(y, Traced) else float(np.hypot(x, y))
 
 
 def _larger(a: Any, b: Any) -> Any:
@@ -114,7 +116,7 @@ def _smaller(a: Any, b: Any) -> Any:
     return b.smaller(a) if isinstance(b, Traced) else min(a, b)
 
 
-def larger(values: Iterable[float], otherwise: float = 0.0) -> float:
+def larger(values: Iterable[Scalar], otherwise: Scalar = 0.0) -> Scalar:
     """Return the largest of some numbers; which one it is, is no decision."""
     found = list(values)
     if any(isinstance(v, Traced) for v in found):
@@ -123,12 +125,12 @@ def larger(values: Iterable[float], otherwise: float = 0.0) -> float:
 
 
 # ---- vectors -------------------------------------------------------------------------------------------------------
-def largest(x: Array) -> float:
+def largest(x: Array) -> Scalar:
     """Return the largest absolute value of the entries."""
     return larger(map(abs, x.ravel().tolist())) if is_traced(x) else float(np.max(np.abs(x)))
 
 
-def norm(x: Array) -> float:
+def norm(x: Array) -> Scalar:
     """Return the length of a vector."""
     return square_root(x @ x) if is_traced(x) else float(np.linalg.norm(x))
 
@@ -138,7 +140,7 @@ def vanishes(x: Array) -> bool:
     return bool(largest(x) == 0.0) if is_traced(x) else not np.any(x)
 
 
-def spread(places: Array) -> float:
+def spread(places: Array) -> Scalar:
     """Return the largest extent of points (rows) along an axis."""
     if not is_traced(places):
         return float(np.max(np.ptp(places, axis=0)))
@@ -152,7 +154,7 @@ class PlaneNumber:
 
     __slots__ = ("imag", "real")
 
-    def __init__(self, real: float, imag: float) -> None:
+    def __init__(self, real: Scalar, imag: Scalar) -> None:
         self.real, self.imag = real, imag
 
     def __repr__(self) -> str:
@@ -184,7 +186,7 @@ class PlaneNumber:
     def __rtruediv__(self, other: Any) -> Any:
         return _quotient(other, self)
 
-    def __abs__(self) -> float:
+    def __abs__(self) -> Scalar:
         return hypot(self.real, self.imag)
 
     def conjugate(self) -> Any:
@@ -199,17 +201,17 @@ def _quotient(x: Any, y: Any) -> Any:
     return plane((a * c + b * d) / square, (b * c - a * d) / square)
 
 
-def plane(x: float, y: float) -> Any:
+def plane(x: Scalar, y: Scalar) -> Any:
     """Return a complex number."""
     return PlaneNumber(x, y) if isinstance(x, Traced) or isinstance(y, Traced) else complex(x, y)
 
 
-def turned(angle: float) -> Any:
+def turned(angle: Scalar) -> Any:
     """Return exp(i angle)."""
     return plane(angle.cos(), angle.sin()) if isinstance(angle, Traced) else cmath.exp(1j * angle)
 
 
-def phase(z: Any) -> float:
+def phase(z: Any) -> Scalar:
     """Return the angle of a complex number."""
     return atan2(z.imag, z.real) if isinstance(z, PlaneNumber) else cmath.phase(z)
 

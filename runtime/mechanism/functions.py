@@ -130,7 +130,8 @@ def evaluate(text: str, parameters: Mapping[str, float]) -> float:
         if what == "call" and name == "if":
             raise FormulaError("'if' has no meaning here: it stands in drivers and forces only", 1)
     known = _known(node, parameters, None)
-    value = arithmetic.scalar(_run(steps, {n: v if isinstance(v, Traced) else np.float64(v) for n, v in known.items()}))
+    names = {n: v if arithmetic.is_traced(v) else np.float64(v) for n, v in known.items()}
+    value: float = arithmetic.scalar(_run(steps, names))
     if not arithmetic.finite(value):
         raise FormulaError(f"is not a finite number ({value})", 1)
     return value
@@ -164,7 +165,7 @@ class Expression:
         """Return the function less a constant."""
         if arithmetic.is_zero(constant):
             return self
-        if isinstance(constant, Traced):
+        if arithmetic.is_traced(constant):
             name, constants = self._named(constant)
             text, node = f"({self.text}) - ({constant:.17g})", ex.Binary("-", self.node, ex.Name(name, 1), 1)
             return Expression(text, node, constants, self.variable, _postfix(node))
@@ -177,7 +178,7 @@ class Expression:
             return self
         constants = self.constants
         amount: _Step = ("number", angle, 0)
-        if isinstance(angle, Traced):
+        if arithmetic.is_traced(angle):
             name, constants = self._named(angle)
             amount = ("name", name, 0)
         else:

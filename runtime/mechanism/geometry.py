@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -57,7 +58,8 @@ def perpendicular(axis: Array) -> Array:
 
 def turn(rotation: Array) -> float:
     """Return the angle of a planar rotation."""
-    return ar.atan2(rotation[1, 0], rotation[0, 0])
+    found: float = ar.atan2(rotation[1, 0], rotation[0, 0])
+    return found
 
 
 def planar_rotation(direction: Array) -> Array:
@@ -135,7 +137,8 @@ def _traced_kabsch(M: Array) -> Array:
     if ar.norm(minors.ravel()) <= _PARALLEL * ar.scalar(M.ravel() @ M.ravel()):
         direction = unit(M[int(np.argmax(np.abs(nominal(M)).max(axis=1)))])  # any row of such a matrix has it
         return rotation_between(direction, unit(M @ direction))
-    best, entries = _kabsch(nominal(M)), M.ravel().tolist()
+    best = _kabsch(nominal(M))
+    entries: list[Any] = M.ravel().tolist()
     tape = next((x.tape for x in entries if isinstance(x, Traced)), None)
     if tape is None:
         return best

@@ -13,10 +13,11 @@ from pathlib import Path
 from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from . import arithmetic
-from .arithmetic import Array
 
+Array = NDArray[np.float64]
 FRAME = "frame"
 
 
@@ -67,7 +68,8 @@ class Body:
     @property
     def angle(self) -> float:
         """Direction of the x axis in the first configuration (planar)."""
-        return arithmetic.arctan2(self.rotation[1, 0], self.rotation[0, 0])
+        found: float = arithmetic.arctan2(self.rotation[1, 0], self.rotation[0, 0])
+        return found
 
     def outside(self, local: Array) -> Array:
         """Return the global place, in the first configuration, of a point given in the body's axes."""

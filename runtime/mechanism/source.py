@@ -122,8 +122,11 @@ class Source:
                 return functions.evaluate(value, self.parameters)
             except FormulaError as error:
                 self.formula(where, value, error)
+        found: float
         if isinstance(value, Traced):
-            return arithmetic.scalar(value)
+            found = arithmetic.scalar(value)
+            arithmetic.finite(found)
+            return found
         if isinstance(value, bool) or not isinstance(value, int | float):
             self.fail(where, f"is a number or a formula in quotes, not {shown(value)}")
         try:

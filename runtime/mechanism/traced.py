@@ -58,6 +58,10 @@ class Traced:
             self.tape.zeros.add(index)
         return Traced(self.tape, index)
 
+    def _either(self, operation: str, b: int, zero: bool = False) -> Traced:
+        """Return the node of an operation for which the order of its operands does not matter."""
+        return self._node(operation, min(self.index, b), max(self.index, b), zero)
+
     def _of(self, operation: str) -> int | None:
         """Return the operand where this number is such a function of one."""
         name, a, _ = self.tape.nodes[self.index]
@@ -97,7 +101,7 @@ class Traced:
             negated = self._of("neg")
             if negated is not None:
                 return other - Traced(self.tape, negated)
-        return self._node("+", *sorted((self.index, b)))
+        return self._either("+", b)
 
     __radd__ = __add__
 
@@ -128,7 +132,7 @@ class Traced:
         if b is None:
             return NotImplemented
         if self.zero or _is_zero(other):
-            return self._node("*", *sorted((self.index, b)), zero=True)
+            return self._either("*", b, zero=True)
         if not isinstance(other, Traced):
             if other == 1:
                 return self
@@ -143,7 +147,7 @@ class Traced:
                 return -(self * Traced(self.tape, negated))
             if self._inverts(other) or other._inverts(self):
                 return 1.0
-        return self._node("*", *sorted((self.index, b)))
+        return self._either("*", b)
 
     __rmul__ = __mul__
 
@@ -239,7 +243,7 @@ class Traced:
             return max(0.0, other) if operation == "max" else min(0.0, other)
         if _is_zero(other) and self.tape.nodes[self.index][0] == "abs":
             return self if operation == "max" else 0.0
-        return self._node(operation, *sorted((self.index, b)))
+        return self._either(operation, b)
 
     def sin(self) -> Any:
         return self.unary("sin")

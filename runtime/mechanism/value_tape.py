@@ -114,7 +114,7 @@ def wrapped(angle: float) -> float:
 def nominal_value(operation: str, a: float, b: float) -> float:
     """Return the value of an operation; NaN where it has none, which no test of finite numbers lets pass."""
     try:
-        found = BINARY[operation](a, b) if operation in BINARY else UNARY[operation](a)
+        found: Any = BINARY[operation](a, b) if operation in BINARY else UNARY[operation](a)
     except (ArithmeticError, ValueError):
         return math.nan
     return found if isinstance(found, float) else math.nan

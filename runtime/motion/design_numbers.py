@@ -126,23 +126,23 @@ def _carrier(place: Place, carrier: Carrier) -> Iterator[tuple[Place, list[Any]]
 
 def _model(model: Model) -> Iterator[tuple[Place, list[Any]]]:
     for field in dataclasses.fields(model):
-        yield from _walk(("model", field.name), getattr(model, field.name))
+        yield from walk(("model", field.name), getattr(model, field.name))
 
 
-def _walk(place: Place, x: Any) -> Iterator[tuple[Place, list[Any]]]:
+def walk(place: Place, x: Any) -> Iterator[tuple[Place, list[Any]]]:
     """Yield the numbers of a part of the model: every float and every array."""
     if isinstance(x, np.ndarray):
         yield place, scalars(x.ravel())
     elif isinstance(x, float | Traced):
         yield place, [x]
     elif isinstance(x, Expression):
-        yield from _walk((*place, "constants"), x.constants)
+        yield from walk((*place, "constants"), x.constants)
     elif isinstance(x, Mapping):
         for key, value in x.items():
-            yield from _walk((*place, key), value)
+            yield from walk((*place, key), value)
     elif isinstance(x, tuple):
         for i, value in enumerate(x):
-            yield from _walk((*place, i), value)
+            yield from walk((*place, i), value)
     elif dataclasses.is_dataclass(x) and not isinstance(x, type):
         for field in dataclasses.fields(x):
-            yield from _walk((*place, field.name), getattr(x, field.name))
+            yield from walk((*place, field.name), getattr(x, field.name))
