@@ -74,8 +74,12 @@ def fit_rotation(work, wide, at, o, k):  # type: ignore[no-untyped-def]
         x, y, z = solve_turn(s00, s11, s22, 0.5 * (s01 + s10), 0.5 * (s02 + s20), 0.5 * (s12 + s21),
                              s21 - s12, s02 - s20, s10 - s01)  # fmt: skip
         size = math.sqrt(x * x + y * y + z * z)
-        if not size < math.inf:
-            break
+        if not size < math.inf:  # far from the maximum: half a radian uphill
+            x, y, z = s21 - s12, s02 - s20, s10 - s01
+            slope = math.sqrt(x * x + y * y + z * z)
+            if not slope > 0.0:
+                break
+            x, y, z, size = x / slope, y / slope, z / slope, 1.0
         if size > 0.5:
             x, y, z, size = 0.5 * x / size, 0.5 * y / size, 0.5 * z / size, 0.5
         # Rodrigues: exp(W) = I + p W + q W²

@@ -95,6 +95,9 @@ class Traced:
         if self.zero:
             return other
         if isinstance(other, Traced):
+            name, p, q = self.tape.nodes[self.index]
+            if name == "-" and self.tape.nodes[b] == ("-", q, p):
+                return 0.0
             negated = other._of("neg")
             if negated is not None:
                 return self - Traced(self.tape, negated)
@@ -146,6 +149,7 @@ class Traced:
             if negated is not None:
                 return -(self * Traced(self.tape, negated))
             if self._inverts(other) or other._inverts(self):
+                self._decide("!=", 0.0)
                 return 1.0
         return self._either("*", b)
 
