@@ -61,7 +61,7 @@ class Numbers:
 
     def evaluate(self, designs: Array) -> tuple[Array, Kept]:
         """Return the numbers (n_wanted, n_designs), and for each design whether it is read and planned alike."""
-        designs = np.ascontiguousarray(designs, dtype=np.float64)
+        designs = np.array(designs, dtype=np.float64, order="C")
         count = designs.shape[1]
         values, kept = np.empty((self.n_wanted, count)), np.empty(count, np.bool_)
         work = self._rows(count)
@@ -70,7 +70,7 @@ class Numbers:
 
     def tangents(self, designs: Array) -> Array:
         """Return the derivatives of the numbers by the parameters: (n_wanted, n_parameters, n_designs)."""
-        designs = np.ascontiguousarray(designs, dtype=np.float64)
+        designs = np.array(designs, dtype=np.float64, order="C")
         count = designs.shape[1]
         found = np.empty((self.n_wanted, self.n_parameters, count))
         work = self._rows(count)

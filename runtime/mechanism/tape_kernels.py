@@ -107,24 +107,42 @@ def fit_rotation(work, wide, at, o, k):  # type: ignore[no-untyped-def]
 
 
 @njit(**OPTIONS)
-def fit_rates(work, rates, wide, at, o, k):  # type: ignore[no-untyped-def]
-    """Write the rate of a fitted rotation: RᵀM stays symmetric, so (tr(S) I - S) w is the axial vector of RᵀdM."""
-    s00 = s01 = s02 = s10 = s11 = s12 = s20 = s21 = s22 = 0.0
-    gx = gy = gz = 0.0
-    for i in range(3):
-        m0, m1, m2 = (work[wide[at + 3 * i], k], work[wide[at + 3 * i + 1], k], work[wide[at + 3 * i + 2], k])
-        d0, d1, d2 = (rates[wide[at + 3 * i], k], rates[wide[at + 3 * i + 1], k], rates[wide[at + 3 * i + 2], k])
-        r0, r1, r2 = work[o + 3 * i, k], work[o + 3 * i + 1, k], work[o + 3 * i + 2, k]
-        s00, s01, s02 = s00 + r0 * m0, s01 + r0 * m1, s02 + r0 * m2
-        s10, s11, s12 = s10 + r1 * m0, s11 + r1 * m1, s12 + r1 * m2
-        s20, s21, s22 = s20 + r2 * m0, s21 + r2 * m1, s22 + r2 * m2
-        gx, gy, gz = gx + r2 * d1 - r1 * d2, gy + r0 * d2 - r2 * d0, gz + r1 * d0 - r0 * d1
-    x, y, z = solve_turn(s00, s11, s22, 0.5 * (s01 + s10), 0.5 * (s02 + s20), 0.5 * (s12 + s21), gx, gy, gz)
-    for i in range(3):
-        r0, r1, r2 = work[o + 3 * i, k], work[o + 3 * i + 1, k], work[o + 3 * i + 2, k]
-        rates[o + 3 * i, k] = r1 * z - r2 * y
-        rates[o + 3 * i + 1, k] = r2 * x - r0 * z
-        rates[o + 3 * i + 2, k] = r0 * y - r1 * x
+def value(op, x, y):  # type: ignore[no-untyped-def]
+    """Return an operation that is rare and not for vectors."""
+    if op == SIN:
+        return math.sin(x)
+    if op == COS:
+        return math.cos(x)
+    if op == TAN:
+        return math.tan(x)
+    if op == ASIN:
+        return math.asin(x)
+    if op == ACOS:
+        return math.acos(x)
+    if op == ATAN:
+        return math.atan(x)
+    if op == ATAN2:
+        return math.atan2(x, y)
+    if op == HYPOT:
+        return math.hypot(x, y)
+    if op == POWER:
+        return x**y
+    if op == EXP:
+        return math.exp(x)
+    if op == LOG:
+        return math.log(x)
+    if op == SINH:
+        return math.sinh(x)
+    if op == COSH:
+        return math.cosh(x)
+    if op == TANH:
+        return math.tanh(x)
+    if op == SIGN:
+        return 1.0 if x > 0.0 else -1.0 if x < 0.0 else x
+    if op == FLOOR:
+        return np.floor(x)
+    turned = x - _TURN * np.rint(x / _TURN)  # WRAP
+    return math.pi if turned <= -math.pi else turned
 
 
 @njit(**OPTIONS)
@@ -166,63 +184,12 @@ def forward(code, wide, designs, work, first, m):  # type: ignore[no-untyped-def
             for k in range(m):
                 x, y = work[a, k], work[b, k]
                 work[o, k] = x if x >= y else y
-        elif op == SIN:
-            for k in range(m):
-                work[o, k] = math.sin(work[a, k])
-        elif op == COS:
-            for k in range(m):
-                work[o, k] = math.cos(work[a, k])
-        elif op == TAN:
-            for k in range(m):
-                work[o, k] = math.tan(work[a, k])
-        elif op == ASIN:
-            for k in range(m):
-                work[o, k] = math.asin(work[a, k])
-        elif op == ACOS:
-            for k in range(m):
-                work[o, k] = math.acos(work[a, k])
-        elif op == ATAN:
-            for k in range(m):
-                work[o, k] = math.atan(work[a, k])
-        elif op == ATAN2:
-            for k in range(m):
-                work[o, k] = math.atan2(work[a, k], work[b, k])
-        elif op == HYPOT:
-            for k in range(m):
-                work[o, k] = math.hypot(work[a, k], work[b, k])
-        elif op == POWER:
-            for k in range(m):
-                work[o, k] = work[a, k] ** work[b, k]
-        elif op == EXP:
-            for k in range(m):
-                work[o, k] = math.exp(work[a, k])
-        elif op == LOG:
-            for k in range(m):
-                work[o, k] = math.log(work[a, k])
-        elif op == SINH:
-            for k in range(m):
-                work[o, k] = math.sinh(work[a, k])
-        elif op == COSH:
-            for k in range(m):
-                work[o, k] = math.cosh(work[a, k])
-        elif op == TANH:
-            for k in range(m):
-                work[o, k] = math.tanh(work[a, k])
-        elif op == SIGN:
-            for k in range(m):
-                x = work[a, k]
-                work[o, k] = 1.0 if x > 0.0 else -1.0 if x < 0.0 else x
-        elif op == FLOOR:
-            for k in range(m):
-                work[o, k] = np.floor(work[a, k])
-        elif op == WRAP:
-            for k in range(m):
-                x = work[a, k]
-                x -= _TURN * np.rint(x / _TURN)
-                work[o, k] = math.pi if x <= -math.pi else x
         elif op == FIT:
             for k in range(m):
                 fit_rotation(work, wide, a, o, k)
+        elif op != PART:
+            for k in range(m):
+                work[o, k] = value(op, work[a, k], work[b, k])
 
 
 @njit(f"void({_TABLE}, {_ROW}, {_TABLE}, {_ROW}, {_ROWS}, {_ROWS}, {_ROWS}, boolean[::1])", **OPTIONS)
@@ -264,7 +231,65 @@ def evaluate(code, wide, guards, wanted, designs, work, values, kept):  # type: 
                 kept[first + k] &= abs(x) < math.inf
 
 
-@njit(f"void({_TABLE}, {_ROW}, {_ROW}, {_ROWS}, {_ROWS}, {_ROWS}, float64[:, :, ::1])", **OPTIONS)
+@njit(**OPTIONS)
+def fit_rates(work, rates, wide, at, o, k):  # type: ignore[no-untyped-def]
+    """Write the rate of a fitted rotation: RᵀM stays symmetric, so (tr(S) I - S) w is the axial vector of RᵀdM."""
+    s00 = s01 = s02 = s10 = s11 = s12 = s20 = s21 = s22 = 0.0
+    gx = gy = gz = 0.0
+    for i in range(3):
+        m0, m1, m2 = work[wide[at + 3 * i], k], work[wide[at + 3 * i + 1], k], work[wide[at + 3 * i + 2], k]
+        d0, d1, d2 = rates[wide[at + 3 * i], k], rates[wide[at + 3 * i + 1], k], rates[wide[at + 3 * i + 2], k]
+        r0, r1, r2 = work[o + 3 * i, k], work[o + 3 * i + 1, k], work[o + 3 * i + 2, k]
+        s00, s01, s02 = s00 + r0 * m0, s01 + r0 * m1, s02 + r0 * m2
+        s10, s11, s12 = s10 + r1 * m0, s11 + r1 * m1, s12 + r1 * m2
+        s20, s21, s22 = s20 + r2 * m0, s21 + r2 * m1, s22 + r2 * m2
+        gx, gy, gz = gx + r2 * d1 - r1 * d2, gy + r0 * d2 - r2 * d0, gz + r1 * d0 - r0 * d1
+    x, y, z = solve_turn(s00, s11, s22, 0.5 * (s01 + s10), 0.5 * (s02 + s20), 0.5 * (s12 + s21), gx, gy, gz)
+    for i in range(3):
+        r0, r1, r2 = work[o + 3 * i, k], work[o + 3 * i + 1, k], work[o + 3 * i + 2, k]
+        rates[o + 3 * i, k] = r1 * z - r2 * y
+        rates[o + 3 * i + 1, k] = r2 * x - r0 * z
+        rates[o + 3 * i + 2, k] = r0 * y - r1 * x
+
+
+@njit(**OPTIONS)
+def rate(op, x, y, z, dx, dy):  # type: ignore[no-untyped-def]
+    """Return the rate of an operation like `value`, z of x and y."""
+    if op == ATAN2:
+        return (y * dx - x * dy) / (x * x + y * y)
+    if op == HYPOT:
+        return (x * dx + y * dy) / z
+    if op == POWER:
+        found = 0.0 if dx == 0.0 else y * x ** (y - 1.0) * dx
+        return found if dy == 0.0 else found + z * math.log(x) * dy
+    if dx == 0.0 or op in (SIGN, FLOOR):
+        return 0.0
+    if op == SIN:
+        return math.cos(x) * dx
+    if op == COS:
+        return -math.sin(x) * dx
+    if op == TAN:
+        return (1.0 + z * z) * dx
+    if op == ASIN:
+        return dx / math.sqrt((1.0 - x) * (1.0 + x))
+    if op == ACOS:
+        return -dx / math.sqrt((1.0 - x) * (1.0 + x))
+    if op == ATAN:
+        return dx / (1.0 + x * x)
+    if op == EXP:
+        return z * dx
+    if op == LOG:
+        return dx / x
+    if op == SINH:
+        return math.cosh(x) * dx
+    if op == COSH:
+        return math.sinh(x) * dx
+    if op == TANH:
+        return (1.0 - z * z) * dx
+    return dx  # WRAP
+
+
+@njit(**OPTIONS)  # not before somebody asks for derivatives
 def tangents(code, wide, wanted, designs, work, rates, found):  # type: ignore[no-untyped-def]
     """Write the derivatives of the wanted numbers by every parameter: `found` is (number, parameter, design).
 
@@ -308,61 +333,12 @@ def tangents(code, wide, wanted, designs, work, rates, found):  # type: ignore[n
                 elif op == MAXIMUM:
                     for k in range(m):
                         rates[o, k] = rates[a, k] if work[a, k] >= work[b, k] else rates[b, k]
-                elif op == SIN:
-                    for k in range(m):
-                        rates[o, k] = math.cos(work[a, k]) * rates[a, k]
-                elif op == COS:
-                    for k in range(m):
-                        rates[o, k] = -math.sin(work[a, k]) * rates[a, k]
-                elif op == TAN:
-                    for k in range(m):
-                        rates[o, k] = (1.0 + work[o, k] * work[o, k]) * rates[a, k]
-                elif op in (ASIN, ACOS):
-                    sign = 1.0 if op == ASIN else -1.0
-                    for k in range(m):
-                        x, rate = work[a, k], sign * rates[a, k]
-                        rates[o, k] = 0.0 if rate == 0.0 else rate / math.sqrt((1.0 - x) * (1.0 + x))
-                elif op == ATAN:
-                    for k in range(m):
-                        rates[o, k] = rates[a, k] / (1.0 + work[a, k] * work[a, k])
-                elif op == ATAN2:
-                    for k in range(m):
-                        y, x = work[a, k], work[b, k]
-                        rates[o, k] = (x * rates[a, k] - y * rates[b, k]) / (x * x + y * y)
-                elif op == HYPOT:
-                    for k in range(m):
-                        rates[o, k] = (work[a, k] * rates[a, k] + work[b, k] * rates[b, k]) / work[o, k]
-                elif op == POWER:
-                    for k in range(m):
-                        x, y = work[a, k], work[b, k]
-                        rate = 0.0 if rates[a, k] == 0.0 else y * x ** (y - 1.0) * rates[a, k]
-                        if rates[b, k] != 0.0:
-                            rate += work[o, k] * math.log(x) * rates[b, k]
-                        rates[o, k] = rate
-                elif op == EXP:
-                    for k in range(m):
-                        rates[o, k] = work[o, k] * rates[a, k]
-                elif op == LOG:
-                    for k in range(m):
-                        rates[o, k] = rates[a, k] / work[a, k]
-                elif op == SINH:
-                    for k in range(m):
-                        rates[o, k] = math.cosh(work[a, k]) * rates[a, k]
-                elif op == COSH:
-                    for k in range(m):
-                        rates[o, k] = math.sinh(work[a, k]) * rates[a, k]
-                elif op == TANH:
-                    for k in range(m):
-                        rates[o, k] = (1.0 - work[o, k] * work[o, k]) * rates[a, k]
-                elif op in (SIGN, FLOOR):
-                    for k in range(m):
-                        rates[o, k] = 0.0
-                elif op == WRAP:
-                    for k in range(m):
-                        rates[o, k] = rates[a, k]
                 elif op == FIT:
                     for k in range(m):
                         fit_rates(work, rates, wide, a, o, k)
+                elif op != PART:
+                    for k in range(m):
+                        rates[o, k] = rate(op, work[a, k], work[b, k], work[o, k], rates[a, k], rates[b, k])
             for i in range(wanted.shape[0]):
                 row = wanted[i]
                 for k in range(m):
