@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from . import geometry
+from . import arithmetic, geometry
 from .geometry import GeometryError, Pose
 from .model import FRAME, Array, Mass
+from .nominal import nominal
 from .source import Source, Where
 
 MASS_KEYS = ("mass", "centre", "inertia")
@@ -169,7 +170,7 @@ def _measured(
         return {points[0]: np.zeros(source.dimension), points[1]: length * direction}, pose
     if planar and len(points) > 1:
         difference = places[points[1]] - pose.origin
-        if not np.any(difference):
+        if arithmetic.vanishes(difference):
             raise GeometryError(f"its first two points {points[0]} and {points[1]} lie at one place")
         pose.rotation = geometry.planar_rotation(difference)
     local = {p: pose.inside(places[p]) for p in points}
@@ -216,7 +217,18 @@ def _inertia(source: Source, where: Where, value: object) -> Array:
         source.fail(where, "is a list [Ixx, Iyy, Izz, Ixy, Ixz, Iyz] in a spatial mechanism")
     xx, yy, zz, xy, xz, yz = source.vector(where, value, 6)
     tensor = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-    scale = float(np.max(np.abs(tensor)))
-    if scale and np.min(np.linalg.eigvalsh(tensor / scale)) < -1e-9:
+    scale = arithmetic.largest(tensor)
+    if scale and not _is_inertia(tensor / scale):
         source.fail(where, "is no inertia: a principal moment is negative - check order and signs of the entries")
     return tensor
+
+
+def _is_inertia(tensor: Array) -> bool:
+    """Tell whether no principal moment of a tensor of size one is negative; of a traced one by its minors, too."""
+    if arithmetic.is_traced(tensor):
+        pairs = [(i, j) for i in range(3) for j in range(i)]
+        squares = [tensor[i, i] * tensor[j, j] - tensor[i, j] * tensor[i, j] for i, j in pairs]
+        whole = tensor[0] @ np.cross(tensor[1], tensor[2])
+        if not all(minor >= -1e-9 for minor in (*np.diag(tensor), *squares, whole)):
+            return False
+    return bool(np.min(np.linalg.eigvalsh(nominal(tensor))) >= -1e-9)

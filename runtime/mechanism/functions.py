@@ -17,8 +17,9 @@ import numpy as np
 from .. import expressions as ex
 from ..errors import InputError, nearest
 from ..expressions import FormulaError
-from . import formulas, jets
+from . import arithmetic, formulas, jets
 from .model import Array
+from .traced import Traced
 
 CONSTANTS: dict[str, float] = {"pi": math.pi, "e": math.e}
 _FACTORIALS = np.array([[1.0], [1.0], [2.0], [6.0]])
@@ -93,7 +94,8 @@ def _run(steps: tuple[_Step, ...], names: Mapping[str, Any]) -> Any:
             else:
                 arguments = stack[-count:]
                 del stack[-count:]
-                stack.append(jets.apply(item, arguments))
+                traced = any(isinstance(a, Traced) for a in arguments)
+                stack.append(arithmetic.apply(item, arguments) if traced else jets.apply(item, arguments))
     return stack[0]
 
 
@@ -127,8 +129,10 @@ def evaluate(text: str, parameters: Mapping[str, float]) -> float:
     for what, name, _ in steps:
         if what == "call" and name == "if":
             raise FormulaError("'if' has no meaning here: it stands in drivers and forces only", 1)
-    value = float(_run(steps, {n: np.float64(v) for n, v in _known(node, parameters, None).items()}))
-    if not math.isfinite(value):
+    known = _known(node, parameters, None)
+    names = {n: v if arithmetic.is_traced(v) else np.float64(v) for n, v in known.items()}
+    value: float = arithmetic.scalar(_run(steps, names))
+    if not arithmetic.finite(value):
         raise FormulaError(f"is not a finite number ({value})", 1)
     return value
 
@@ -159,21 +163,37 @@ class Expression:
 
     def minus(self, constant: float) -> Expression:
         """Return the function less a constant."""
-        if constant == 0:
+        if arithmetic.is_zero(constant):
             return self
+        if arithmetic.is_traced(constant):
+            name, constants = self._named(constant)
+            text, node = f"({self.text}) - ({constant:.17g})", ex.Binary("-", self.node, ex.Name(name, 1), 1)
+            return Expression(text, node, constants, self.variable, _postfix(node))
         text, node = f"({self.text}) - ({constant!r})", ex.Binary("-", self.node, _number(constant), 1)
         return Expression(text, node, self.constants, self.variable, postfix(node))
 
     def turned(self, angle: float) -> Expression:
         """Return the function of (variable - angle): the profile of a cam whose x axis is turned by an angle."""
-        if angle == 0:
+        if arithmetic.is_zero(angle):
             return self
-        shift: list[_Step] = [("name", self.variable, 0), ("number", np.float64(angle), 0), ("call", "-", 2)]
+        constants = self.constants
+        amount: _Step = ("number", angle, 0)
+        if arithmetic.is_traced(angle):
+            name, constants = self._named(angle)
+            amount = ("name", name, 0)
+        else:
+            amount = ("number", np.float64(angle), 0)
+        shift: list[_Step] = [("name", self.variable, 0), amount, ("call", "-", 2)]
         steps: list[_Step] = []
         for step in self.steps:
             steps += shift if step[:2] == ("name", self.variable) else [step]
         text = f"{self.text} at {self.variable} - ({angle!r})"
-        return Expression(text, _tree(steps), self.constants, self.variable, tuple(steps))
+        return Expression(text, _tree(steps), constants, self.variable, tuple(steps))
+
+    def _named(self, value: float) -> tuple[str, Mapping[str, float]]:
+        """Return a name that no formula can have for a traced number, and the constants with it."""
+        name = f"_{len(self.constants)}"
+        return name, {**self.constants, name: value}
 
     def check(self, x: Array, where: str) -> None:
         """Refuse values of the variable at which the function or its first two derivatives are not finite."""

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from .model import Array
+from . import arithmetic as ar
+from .arithmetic import Array
+from .arithmetic import wrap as wrap
+from .nominal import nominal
+from .traced import Traced
 
 _PARALLEL = 1e-9  # relative size of the second singular value below which points lie on one line
 
@@ -38,45 +42,40 @@ def identity(dimension: int) -> Pose:
 
 def unit(vector: Array) -> Array:
     """Return the direction of a vector that is not zero; neither tiny nor huge components are lost."""
-    scale = max(map(abs, vector.tolist()))
+    scale = ar.larger(map(abs, vector.tolist()))
     if scale == 0.0:
         raise GeometryError("the vector is zero and has no direction")
     scaled = vector / scale
-    return np.asarray(scaled / math.sqrt(float(scaled @ scaled)))
+    return np.asarray(scaled / ar.square_root(ar.scalar(scaled @ scaled)))
 
 
 def perpendicular(axis: Array) -> Array:
     """Return a unit vector perpendicular to a unit vector of space, always the same one for the same axis."""
     helper = np.zeros(3)
     helper[int(np.argmin(np.abs(axis)))] = 1.0
-    return unit(helper - axis * float(axis @ helper))
-
-
-def wrap(angle: float) -> float:
-    """Return the same direction in (-pi, pi]."""
-    turned = math.remainder(angle, 2 * math.pi)
-    return math.pi if turned <= -math.pi else turned
+    return unit(helper - axis * ar.scalar(axis @ helper))
 
 
 def turn(rotation: Array) -> float:
     """Return the angle of a planar rotation."""
-    return math.atan2(rotation[1, 0], rotation[0, 0])
+    found: float = ar.atan2(rotation[1, 0], rotation[0, 0])
+    return found
 
 
 def planar_rotation(direction: Array) -> Array:
     """Return the axes whose x axis runs along a direction of the plane."""
     x, y = direction.tolist()
-    scale = max(abs(x), abs(y))
+    scale = ar.larger((abs(x), abs(y)))
     if scale == 0.0:
         raise GeometryError("the vector is zero and has no direction")
     x, y = x / scale, y / scale
-    length = math.sqrt(x * x + y * y)
+    length = ar.square_root(x * x + y * y)
     return np.array([[x / length, -y / length], [y / length, x / length]])
 
 
 def rotation_between(start: Array, end: Array) -> Array:
     """Return the smallest rotation that takes one unit vector of space to another (Rodrigues)."""
-    cosine = float(start @ end)
+    cosine = ar.scalar(start @ end)
     if cosine < -1 + 1e-12:  # opposite: half a turn about any perpendicular axis
         axis = perpendicular(start)
         return np.asarray(2.0 * np.outer(axis, axis) - np.eye(3))
@@ -94,7 +93,7 @@ def fit(local: Sequence[Array], places: Sequence[Array]) -> Pose:
     X, Y = np.array(local), np.array(places)
     x_mean, y_mean = X.mean(axis=0), Y.mean(axis=0)
     X, Y = X - x_mean, Y - y_mean
-    x_size, y_size = float(np.max(np.abs(X))), float(np.max(np.abs(Y)))
+    x_size, y_size = ar.largest(X), ar.largest(Y)
     dimension = X.shape[1]
     if x_size == 0.0:
         rotation = np.eye(dimension)
@@ -107,15 +106,21 @@ def fit(local: Sequence[Array], places: Sequence[Array]) -> Pose:
 
 def _best_rotation(X: Array, Y: Array) -> Array:
     if X.shape[1] == 2:
-        dot = float(np.sum(X * Y))
-        cross = float(np.sum(X[:, 0] * Y[:, 1] - X[:, 1] * Y[:, 0]))
-        if math.hypot(dot, cross) <= 1e-12:
+        dot = ar.scalar(np.sum(X * Y))
+        cross = ar.scalar(np.sum(X[:, 0] * Y[:, 1] - X[:, 1] * Y[:, 0]))
+        if ar.hypot(dot, cross) <= 1e-12:
             raise GeometryError(
                 "its points lie in [points] as a mirror image of `local` that no turn brings nearer - "
                 "check the order and the signs of its coordinates"
             )
         return planar_rotation(np.array([dot, cross]))
-    U, S, Vt = np.linalg.svd(Y.T @ X)
+    M = Y.T @ X
+    return _traced_kabsch(M) if ar.is_traced(M) else _kabsch(M)
+
+
+def _kabsch(M: Array) -> Array:
+    """Return the rotation R that maximises tr(RᵀM) in space."""
+    U, S, Vt = np.linalg.svd(M)
     if S[0] <= 1e-12:
         raise GeometryError("its points lie in [points] so that no rotation of `local` is nearer than any other")
     if S[1] <= _PARALLEL * S[0]:
@@ -124,10 +129,28 @@ def _best_rotation(X: Array, Y: Array) -> Array:
     return np.asarray(U @ np.diag([1.0, 1.0, handed]) @ Vt)
 
 
+def _traced_kabsch(M: Array) -> Array:
+    """Return the same for a traced M: the size of its minors, s1 s2 of its singular values, tells points on a line."""
+    minors = np.array([np.cross(M[i - 2], M[i - 1]) for i in range(3)])
+    if ar.largest(M) <= 1e-12:
+        raise GeometryError("its points lie in [points] so that no rotation of `local` is nearer than any other")
+    if ar.norm(minors.ravel()) <= _PARALLEL * ar.scalar(M.ravel() @ M.ravel()):
+        direction = unit(M[int(np.argmax(np.abs(nominal(M)).max(axis=1)))])  # any row of such a matrix has it
+        return rotation_between(direction, unit(M @ direction))
+    best = _kabsch(nominal(M))
+    entries: list[Any] = M.ravel().tolist()
+    tape = next((x.tape for x in entries if isinstance(x, Traced)), None)
+    if tape is None:
+        return best
+    nodes = [x.index if isinstance(x, Traced) else tape.constant(x) for x in entries]
+    found = [Traced(tape, i) for i in tape.fit(nodes, best.ravel().tolist())]
+    return np.array(found, dtype=object).reshape(3, 3)
+
+
 def stretched(first: Array, second: Array, length: float) -> tuple[Array, Array]:
     """Return the direction from one place to another, and where a length about their middle begins."""
     difference = second - first
-    if not np.any(difference):
+    if ar.vanishes(difference):
         raise GeometryError("its two points lie at one place in [points], so that its direction is open")
     direction = unit(difference)
     return direction, (first + second) / 2 - direction * (length / 2)
@@ -136,7 +159,7 @@ def stretched(first: Array, second: Array, length: float) -> tuple[Array, Array]
 def on_line(point: Array, first: Array, second: Array) -> bool:
     """Tell whether a point lies on the line through two others."""
     line = second - first
-    scale = max(float(np.max(np.abs(line))), float(np.max(np.abs(point - first))))
-    if scale == 0.0 or not np.any(line):
+    scale = ar.larger((ar.largest(line), ar.largest(point - first)))
+    if scale == 0.0 or ar.vanishes(line):
         return False
-    return bool(np.linalg.norm(np.cross(unit(line), point - first)) <= 1e-9 * scale)
+    return bool(ar.norm(np.cross(unit(line), point - first)) <= 1e-9 * scale)

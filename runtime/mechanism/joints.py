@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from . import geometry
+from . import arithmetic, geometry
 from .bodies import check_name
 from .geometry import GeometryError
 from .model import FRAME, Array, Follower, Joint
+from .nominal import nominal
 from .rigid import Assembly, Declared
 from .source import Source, Where
 
@@ -167,7 +168,7 @@ class JointBuilder:
             if not isinstance(pair, list) or len(pair) != 2:
                 self.source.fail((*where, "axes"), "are two vectors, the first of the first body: [[..], [..]]")
             one, two = (self.direction((*where, "axes"), v) for v in pair)
-            if abs(float(one @ two)) > _PERPENDICULAR:
+            if abs(arithmetic.scalar(one @ two)) > _PERPENDICULAR:
                 angle = math.degrees(math.acos(max(-1.0, min(1.0, float(one @ two)))))
                 self.source.fail((*where, "axes"), f"stand at {angle:.4g} degrees; those of a universal joint at 90")
             normal = geometry.unit(np.cross(one, two))
@@ -202,8 +203,8 @@ class JointBuilder:
             internal = table.get("internal", False)
             if not isinstance(internal, bool):
                 source.fail((*where, "internal"), "is true or false")
-            ratio = float(radii[0] / radii[1]) * (1.0 if internal else -1.0)
-            if not math.isfinite(ratio) or ratio == 0:
+            ratio = arithmetic.scalar(radii[0] / radii[1]) * (1.0 if internal else -1.0)
+            if not arithmetic.finite(ratio) or ratio == 0:
                 source.fail((*where, "radii"), "their ratio is beyond the range of numbers")
         carrier = source.string((*where, "carrier"), table.get("carrier", FRAME))
         if carrier not in self.assembly.home:
@@ -244,7 +245,7 @@ class JointBuilder:
         else:
             profile = source.spline((*where, "table"), table["table"], "u")
         around = np.linspace(0, 2 * math.pi, 73)
-        if not np.isfinite(profile(around)[:3]).all():
+        if not np.isfinite(nominal(profile)(around)[:3]).all():  # a run looks at the profile of its own design
             source.fail(
                 (*where, "profile"),
                 f'"{profile.text}" is not finite and smooth for all u from 0 to 2 pi - correct the formula',

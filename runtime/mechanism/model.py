@@ -15,6 +15,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from . import arithmetic
+
 Array = NDArray[np.float64]
 FRAME = "frame"
 
@@ -66,7 +68,8 @@ class Body:
     @property
     def angle(self) -> float:
         """Direction of the x axis in the first configuration (planar)."""
-        return float(np.arctan2(self.rotation[1, 0], self.rotation[0, 0]))
+        found: float = arithmetic.arctan2(self.rotation[1, 0], self.rotation[0, 0])
+        return found
 
     def outside(self, local: Array) -> Array:
         """Return the global place, in the first configuration, of a point given in the body's axes."""
@@ -271,5 +274,5 @@ class Model:
         places = np.array([b.outside(p) for b in self.bodies.values() for p in b.points.values()])
         if len(places) == 0:
             return 1.0
-        spread = float(np.max(np.ptp(places, axis=0)))
+        spread = arithmetic.spread(places)
         return spread if spread > 0 else 1.0

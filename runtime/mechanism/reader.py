@@ -8,7 +8,6 @@ ends in .csv; a point that a guide and the body it guides both list is the guide
 
 from __future__ import annotations
 
-import math
 import re
 import tomllib
 from collections.abc import Mapping
@@ -18,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
-from . import formulas, geometry
+from . import arithmetic, formulas, geometry
 from .bodies import Part, read_bodies, read_mass, read_points
 from .drivers import DriverReader
 from .functions import excerpt
@@ -177,7 +176,7 @@ def _simulation(source: Source, joints: Mapping[str, Joint]) -> Simulation:
     if stop < start:
         source.fail(("simulation", "stop"), f"is {stop:.12g}, before start = {start:.12g} - a run goes forward in time")
     count = (stop - start) / step
-    if not math.isfinite(count) or count > MAX_TIMES:
+    if not arithmetic.finite(count) or count > MAX_TIMES:
         source.fail(("simulation", "step"), f"makes {count:.3g} steps; {MAX_TIMES} are allowed - enlarge the step")
     cut = source.names(("simulation", "cut"), table.get("cut", []))
     for name in cut:
@@ -255,7 +254,7 @@ def _rods(source: Source, assembly: Assembly, joints: Mapping[str, Joint], drive
         plain = len(mine) == 2 and all(kind == "S" for kind, _ in mine)
         if plain and name != FRAME:
             first, second = mine[0][1], mine[1][1]
-            plain = bool(np.any(first != second)) and all(
+            plain = not arithmetic.vanishes(first - second) and all(
                 geometry.on_line(end, first, second) for end in held.get(name, [])
             )
             if plain:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from . import geometry
+from . import arithmetic, geometry
 from .bodies import Part
 from .geometry import Pose
 from .model import FRAME, Array, Mass, Member
@@ -131,11 +131,11 @@ def _weld(assembly: Assembly, name: str, neighbours: Mapping[str, list[str]], pl
                 pose.origin = pose.origin + np.mean(gaps, axis=0)
             rigid.members[other] = pose
             mine = {p: pose.outside(x) for p, x in part.points.items()}
-            size = max((float(np.max(np.abs(x))) for x in (*mine.values(), *rigid.points.values())), default=0.0)
+            size = arithmetic.larger(arithmetic.largest(x) for x in (*mine.values(), *rigid.points.values()))
             for point, x in mine.items():
                 if point not in rigid.points:
                     rigid.points[point] = x
-                elif np.max(np.abs(rigid.points[point] - x)) > _SAME * size and name != FRAME:
+                elif arithmetic.largest(rigid.points[point] - x) > _SAME * size and name != FRAME:
                     rigid.points[point] = rigid.pose.inside(places[point])
     assembly.bodies[name] = rigid
     assembly.home.update(dict.fromkeys(rigid.members, name))
@@ -203,7 +203,7 @@ def total_mass(masses: Mapping[str, Mass], rigid: Rigid) -> Mass | None:
     inertia = np.zeros_like(placed[0][2])
     for m, c, own in placed:
         d = c - centre
-        square = float(d @ d)
+        square = arithmetic.scalar(d @ d)
         inertia = inertia + own + m * (square if d.size == 2 else square * np.eye(3) - np.outer(d, d))
     return Mass(whole, centre, np.asarray(inertia))
 

@@ -8,14 +8,13 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
-import numpy as np
-
 from ..errors import InputError, nearest
 from ..expressions import FormulaError
-from . import functions
+from . import arithmetic, functions
 from .functions import Expression, excerpt
 from .model import Array
 from .tables import Table, read_table
+from .traced import Traced
 
 Where = tuple[str, ...]
 _KEY = r"(?:\"(?:[^\"\\]|\\.)*\"|'[^']*'|[A-Za-z0-9_-]+)"
@@ -123,6 +122,11 @@ class Source:
                 return functions.evaluate(value, self.parameters)
             except FormulaError as error:
                 self.formula(where, value, error)
+        found: float
+        if isinstance(value, Traced):
+            found = arithmetic.scalar(value)
+            arithmetic.finite(found)
+            return found
         if isinstance(value, bool) or not isinstance(value, int | float):
             self.fail(where, f"is a number or a formula in quotes, not {shown(value)}")
         try:
@@ -140,7 +144,7 @@ class Source:
             kind = "" if length else f" in a {'planar' if self.dimension == 2 else 'spatial'} mechanism"
             size = f" of {len(value)}" if isinstance(value, list) else ""
             self.fail(where, f"is a list of {count} numbers{kind}, not {shown(value)}{size}")
-        return np.array([self.number(where, v) for v in value])
+        return arithmetic.array([self.number(where, v) for v in value])
 
     def positive(self, where: Where, value: object) -> float:
         found = self.number(where, value)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import cmath
 from collections.abc import Sequence
 
 import numpy as np
 
+from ..mechanism.arithmetic import phase, plane, turned
 from ..mechanism.model import Driver, Joint, Model
 from .plan import Along, Angle, AngleOf, Axes, Between, GroupPlan, Placement, PointOf, ValueOf, VectorOf
 from .planar_layout import Class, Cluster, local
@@ -59,7 +59,7 @@ class _Writer(Places):
         (h, sign) = orientation.turns[0]
         seat = pin.seats[name]
         others = [local(x) for x in self.body(name).points.values()]
-        arm = next((x for x in others if abs(x - seat) > 1e-9 * self.model.size), seat + self.model.size)
+        arm = next((x for x in others if abs(x - seat) > 1e-9 * self.model.size), seat + plane(self.model.size, 0.0))
         s = self.sheet
         A = s.known("A", "A", "point", PointOf(pin.external[0], pair(pin.external[1])))
         heading = orientation.unit * (arm - seat) / abs(arm - seat)
@@ -179,7 +179,7 @@ class _Writer(Places):
         if body not in self.layout.inside:
             return self.sheet.known(("angle", role), "a", "angle", AngleOf(body)), 0.0
         c, orientation = self.layout.class_of[body], self.layout.orientations[body]
-        offset = cmath.phase(orientation.unit)
+        offset = phase(orientation.unit)
         turn = turn_text(Term(1, orientation.turns), self._value)
         if c.external is not None:
             text, more = self._theta(c.external, role)
@@ -219,7 +219,7 @@ class _Writer(Places):
             u = s.define("n", f"{x}*{as_factor(U)} + {y}*perp({U})")
         else:
             u = s.known(("axis", j.name), "u", "unit vector", VectorOf(j.second, j.axis_b))
-        heading = axis * cmath.exp(1j * rack.angle)
+        heading = axis * turned(rack.angle)
         way = local(rack.outside(j.b)) - local(pinion.outside(j.a))
         held = (heading.conjugate() * way).real - j.radius * (pinion.angle - rack.angle)
         held = self._held(held, (-j.radius, po), (j.radius, ro))
@@ -254,7 +254,7 @@ class _Writer(Places):
                 return Along(self._named(key), name, pair(seat), pair(unit / orientation.unit))
         axes = self._axes(body, cluster, c, origin, orientation.turns, orientation.unit)
         if d.kind == "angle" and not orientation.turns:
-            return Angle(axes, f"theta{c.index + 1}", cmath.phase(orientation.unit))
+            return Angle(axes, f"theta{c.index + 1}", phase(orientation.unit))
         return axes
 
     def _seat(self, body: str, key: str) -> complex | None:

@@ -8,12 +8,12 @@ is the plan, the text comes later.
 
 from __future__ import annotations
 
-import cmath
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from ..errors import InputError
+from ..mechanism.arithmetic import plane, turned
 from ..mechanism.model import Array, Driver, Joint, Model
 from .planar_terms import Orientation, Vector, add, constant, negative
 
@@ -81,7 +81,7 @@ class Choice:
 
 def local(point: Array) -> complex:
     """Return a point or vector of the plane as a complex number."""
-    return complex(point[0], point[1])
+    return plane(point[0], point[1])  # type: ignore[no-any-return]
 
 
 class Layout:
@@ -108,7 +108,7 @@ class Layout:
         """Yield (first, second, unit, turns, joint): direction of second = direction of first · unit · turns."""
         for j in self.joints:
             if j.kind == "P":
-                yield j.first, j.second, _unit(j.angle), (), j
+                yield j.first, j.second, turned(j.angle), (), j
         for d in self.drivers:
             if d.kind in ("angle", "turn"):
                 yield *d.bodies, 1 + 0j, ((self.symbol[d.name], 1),), None
@@ -365,10 +365,6 @@ class Layout:
             if fixed is None or abs(fixed) > 1e-9 * self.model.size:
                 return first, second
         return None
-
-
-def _unit(angle: float) -> complex:
-    return cmath.exp(1j * angle)
 
 
 def _merge(a: tuple[tuple[str, int], ...], b: tuple[tuple[str, int], ...]) -> tuple[tuple[str, int], ...]:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import cmath
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-import numpy as np
-
+from ..mechanism.arithmetic import array, turned
 from ..mechanism.model import Body, Driver, Joint, Model
 from .plan import Array, PointOf, ValueOf, VectorOf
 from .planar_layout import Choice, Class, Cluster, Layout, local
@@ -17,7 +15,7 @@ from .specification import Sheet
 
 def pair(z: complex) -> Array:
     """Return a complex number as the two components of a vector."""
-    return np.array([z.real, z.imag])
+    return array([z.real, z.imag])
 
 
 class Places:
@@ -52,7 +50,7 @@ class Places:
 
     def _vector(self, c: Class) -> None:
         axis = c.axis if c.axis is not None else 1 + 0j
-        heading = axis * cmath.exp(1j * self.body(c.root).angle)
+        heading = axis * turned(self.body(c.root).angle)
         name = self.sheet.unknown(f"w{c.index + 1}", "unit vector", pair(heading))
         self.direction[c.index] = (name, axis)
         self.along.add(c.index)

@@ -10,6 +10,7 @@ from ..errors import AssemblyError, InputError
 from ..mechanism.diagnosis import many
 from ..mechanism.model import Model
 from ..mechanism.naming import ordered
+from ..mechanism.nominal import nominal
 from ..mechanism.structure import Group, Ranks, Structure, analyse
 from ..mechanism.units import freedoms, rows
 from .plan import NumericPlan, Plan
@@ -23,12 +24,13 @@ def study(model: Model) -> Structure:
     from ..mechanism.assembly import assemble
     from ..mechanism.mobility import compare, nearby
 
-    start = np.array([model.simulation.start])
+    plain = nominal(model)  # the rank is that of all designs but special ones, which a run's residuals tell
+    start = np.array([plain.simulation.start])
     try:
-        poses = assemble(model, {n: float(d.motion(start)[0, 0]) for n, d in model.drivers.items()})
+        poses = assemble(plain, {n: float(d.motion(start)[0, 0]) for n, d in plain.drivers.items()})
     except AssemblyError:
         return counted  # the count is all there is; a run says why it cannot be assembled
-    found = compare(model, poses, nearby(model, poses))
+    found = compare(plain, poses, nearby(plain, poses))
     ranks = Ranks(
         found.mobility,
         {e.name: e.n_rows for e in found.redundant if not e.driver},

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from ..mechanism.arithmetic import identity, is_one, is_zero, norm, plane, scalar
 from ..mechanism.model import FRAME, Model
 from .plan import (
     Along,
@@ -91,7 +92,7 @@ def _sum(*parts: tuple[float, Terms]) -> Terms:
     for factor, terms in parts:
         for row, c in terms:
             total[row] = total.get(row, 0.0) + factor * c
-    return tuple((r, c) for r, c in total.items() if c != 0.0)
+    return tuple((r, c) for r, c in total.items() if not is_zero(c))
 
 
 @dataclass(frozen=True)
@@ -109,9 +110,9 @@ class Carrier:
 
     def vector(self, local: Array) -> tuple[Terms, ...]:
         if self.line is not None:
-            return tuple(_sum((float(local @ self.line[1]), x)) for x in self.axes[0])
+            return tuple(_sum((scalar(local @ self.line[1]), x)) for x in self.axes[0])
         return tuple(
-            _sum(*((float(c), axis[i]) for c, axis in zip(local, self.axes, strict=True)))
+            _sum(*((scalar(c), axis[i]) for c, axis in zip(local, self.axes, strict=True)))
             for i in range(len(self.origin))
         )
 
@@ -186,14 +187,14 @@ class _Builder:
             return (self._value(source),)
         key: object = (type(source).__name__, source.body)
         if not isinstance(source, AngleOf):
-            key = (*key, source.local.tobytes())  # type: ignore[misc]
+            key = (*key, identity(source.local))  # type: ignore[misc]
         if key not in self.made:
             if isinstance(source, AngleOf):
                 self.made[key] = (self._angle(source.body),)
             else:
                 carrier = self.program.carriers[source.body]
                 place = carrier.point if isinstance(source, PointOf) else carrier.vector
-                self.made[key] = self._rows(place(np.asarray(source.local, dtype=np.float64)))
+                self.made[key] = self._rows(place(source.local))
         return self.made[key]
 
     def _value(self, source: ValueOf) -> int:
@@ -209,7 +210,7 @@ class _Builder:
         for terms in combinations:
             if not terms:
                 found.append(ZERO)
-            elif len(terms) == 1 and terms[0][1] == 1.0:
+            elif len(terms) == 1 and is_one(terms[0][1]):
                 found.append(terms[0][0])
             elif {r for r, _ in terms} <= {ONE, ZERO}:
                 row = int(self.program.new(1)[0])
@@ -283,12 +284,12 @@ class _Builder:
             case Between(P, Q, p, q):
                 way = tuple(_sum((1.0, b), (-1.0, a)) for a, b in zip(place(P), place(Q), strict=True))
                 if self.model.dimension == 2:
-                    return _planar(place(P), way, p, 1.0 / complex(*(q - p)))
-                length = float(np.linalg.norm(q - p))
+                    return _planar(place(P), way, p, 1.0 / plane(*(q - p)))
+                length = norm(q - p)
                 unit = tuple(_sum((1.0 / length, w)) for w in way)
                 return Carrier(place(P), (unit,), line=(p, (q - p) / length))
             case Along(P, W, p, w):
-                return _planar(place(P), place(W), p, 1.0 / complex(*w))
+                return _planar(place(P), place(W), p, 1.0 / plane(*w))
             case Angle(axes, angle, offset):
                 carrier = self._carrier(body, axes, place)
                 ((row, _),) = place(angle)[0]
@@ -327,6 +328,6 @@ def _planar(P: tuple[Terms, ...], way: tuple[Terms, ...], p: Array, factor: comp
     ex = (_sum((factor.real, x), (-factor.imag, y)), _sum((factor.imag, x), (factor.real, y)))
     ey = (_sum((-1.0, ex[1])), ex[0])
     origin = tuple(
-        _sum((1.0, P[i]), (-float(p[0]), ex[i]), (-float(p[1]), ey[i])) for i in range(2)
+        _sum((1.0, P[i]), (-scalar(p[0]), ex[i]), (-scalar(p[1]), ey[i])) for i in range(2)
     )
     return Carrier(origin, (ex, ey))

@@ -8,11 +8,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 
-import numpy as np
-
 from ..errors import GenerationError
 from ..group import GroupType
 from ..library import key_of, load, manifest
+from ..mechanism.arithmetic import array
 from ..signature import Signature, signature
 from ..store import Store, module_name
 from .plan import Array, GroupPlan
@@ -68,7 +67,7 @@ def _ordered(
     """Return values given in the plan's order of declaration in the order of the type."""
     flat = [s for name in declared for s in symbols[name]]
     found = dict(zip(flat, values, strict=True))
-    return np.array([found[s] for s in wanted], dtype=np.float64)
+    return array([found[s] for s in wanted])
 
 
 @cache

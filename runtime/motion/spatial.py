@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..mechanism.arithmetic import norm, scalar
 from ..mechanism.model import Body, Driver, Joint, Model
 from .plan import Between, GroupPlan, Placement, PointName, PointOf
 from .spatial_carriers import Carrier, Framed, Key, Known, Place, Sliding
@@ -105,12 +106,12 @@ class _Group:
         found: list[Array] = []
         for joint in self.joints:
             for body, place in ((joint.first, joint.a), (joint.second, joint.b)):
-                if body == rod and all(np.linalg.norm(place - p) > TINY * self.size for p in found):
+                if body == rod and all(norm(place - p) > TINY * self.size for p in found):
                     found.append(place)
         return tuple(found)
 
     def _end(self, rod: str, place: Array) -> tuple[str, int]:
-        return rod, int(np.argmin([np.linalg.norm(place - p) for p in self.rod_ends[rod]]))
+        return rod, int(np.argmin([norm(place - p) for p in self.rod_ends[rod]]))
 
     def _nodes(self) -> tuple[_Node, ...]:
         """Return the centres of the rods: ends that joints tie together are one centre."""
@@ -257,7 +258,7 @@ class _Writer:
         for rod in self.group.rods:
             p, q = self.group.rod_ends[rod]
             P, Q = (self.centres[self.group.node_of(rod, end)] for end in (0, 1))
-            length = self.draft.parameter("L", "length", float(np.linalg.norm(q - p)))
+            length = self.draft.parameter("L", "length", norm(q - p))
             close_length(self.draft, "rod", P, Q, f"{length}^2")
 
     def _end(self, node: int) -> PointName:
@@ -293,7 +294,7 @@ class _Writer:
         if body not in self.group.rod_ends:
             return self.carrier(body).place(key, local)
         p, q = self.group.rod_ends[body]
-        part = self.draft.parameter("m", "number", float((local - p) @ (q - p) / ((q - p) @ (q - p))))
+        part = self.draft.parameter("m", "number", scalar((local - p) @ (q - p) / ((q - p) @ (q - p))))
         P, Q = (self.centres[self.group.node_of(body, end)].text for end in (0, 1))
         return Place(self.draft.let("B", f"(1 - {part})*({P}) + {part}*({Q})"))
 

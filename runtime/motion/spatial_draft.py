@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..mechanism.arithmetic import scalars
 from .plan import Axes, Between, GroupPlan, Placement, PointName, PointOf, Source, ValueOf, VectorName, VectorOf
 from .specification import Sheet
 
@@ -182,4 +183,4 @@ class Draft:
 
 
 def _scalars(value: float | Sequence[float] | Array) -> tuple[float, ...]:
-    return tuple(float(v) for v in np.atleast_1d(np.asarray(value, dtype=np.float64)))
+    return tuple(scalars(value))

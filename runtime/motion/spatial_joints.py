@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from ..mechanism.arithmetic import arctan2, hypot, norm, scalar
 from ..mechanism.model import Body, Joint
 from .plan import PointOf, VectorOf
 from .spatial_carriers import Carrier, Framed, Key, Sliding
@@ -83,7 +84,7 @@ def _slide(draft: Draft, drive: Drive, start: float) -> str:
 
 def _pair(draft: Draft, cosine: float, sine: float, unit: bool = True) -> tuple[str, str]:
     """Return unknown cosine and sine of a turn."""
-    length = float(np.hypot(cosine, sine)) or 1.0
+    length = hypot(cosine, sine) or 1.0
     c, s = draft.unknown("c", "number", cosine / length), draft.unknown("s", "number", sine / length)
     if unit:
         draft.equation("unit", f"{c}^2 + {s}^2 = 1")
@@ -119,7 +120,7 @@ def carry(draft: Draft, parent: Carrier, joint: Link, ends: Ends, key: Key, driv
 def _carry_slider(draft: Draft, parent: Carrier, joint: Link, ends: Ends, key: Key, drive: Drive) -> Sliding:
     turn = columns(joint.n, joint.v) @ columns(joint.m, joint.u).T
     place, axis = ends.child.outside(joint.b) - ends.parent.outside(joint.a), ends.parent.rotation @ joint.n
-    slide = _slide(draft, drive, float(place @ axis))
+    slide = _slide(draft, drive, scalar(place @ axis))
     shift, slot = f"{slide}*{parent.vector(joint.n)}", f"{key[0]}{key[1]}"
     return Sliding(draft, parent, ends.parent.name, turn, joint.a - turn @ joint.b, shift, slot)
 
@@ -158,12 +159,12 @@ def carry_cross(draft: Draft, parent: Carrier, joint: Link, ends: Ends, key: Key
     v = _perpendicular(m_parent, joint.n, 0.0)
     base = named(draft, parent.place(key, joint.a).text)
     n_, v_, w_ = parent.triad(joint.n, v)
-    c, s = _pair(draft, float(m_parent @ v), float(m_parent @ np.cross(joint.n, v)))
+    c, s = _pair(draft, scalar(m_parent @ v), scalar(m_parent @ np.cross(joint.n, v)))
     e = draft.let("e", f"{c}*{v_} + {s}*{w_}")
     x = draft.let("x", f"{s}*{v_} - {c}*{w_}")
     f_child = _perpendicular(ends.mark_local - joint.b, joint.m, TINY * ends.size)
     f_parent = inverse @ rotation @ f_child
-    c, s = _pair(draft, float(f_parent @ joint.n), float(f_parent @ np.cross(m_parent, joint.n)), unit)
+    c, s = _pair(draft, scalar(f_parent @ joint.n), scalar(f_parent @ np.cross(m_parent, joint.n)), unit)
     f = draft.let("f", f"{c}*{n_} + {s}*{x}")
     g = draft.let("g", f"{c}*{x} - {s}*{n_}")
     seat = PointOf(ends.parent.name, joint.a)
@@ -181,7 +182,7 @@ def _carry_turning(draft: Draft, parent: Carrier, joint: Link, ends: Ends, key: 
     f_child = _perpendicular(arm, joint.m, TINY * ends.size, joint.u)
     turn = columns(joint.n, joint.v) @ columns(joint.m, joint.u).T
     v = turn @ f_child
-    foot = float(arm @ joint.m) if parent.known and ends.mark is not None else 0.0
+    foot = scalar(arm @ joint.m) if parent.known and ends.mark is not None else 0.0
     a, b, parts = joint.a + foot * joint.n, joint.b + foot * joint.m, "f" if parent.known else "ef"
     if joint.kind == "planar" and parent.known and ends.mark is not None:
         b, parts = ends.mark_local, ""
@@ -191,7 +192,7 @@ def _carry_turning(draft: Draft, parent: Carrier, joint: Link, ends: Ends, key: 
     along = axes.T @ (ends.child.outside(b) - ends.parent.outside(a))
     f_start = axes.T @ ends.child.rotation @ f_child
     if joint.kind == "H":
-        psi, c, s = _screw_turn(draft, drive, float(np.arctan2(f_start[2], f_start[1])))
+        psi, c, s = _screw_turn(draft, drive, arctan2(f_start[2], f_start[1]))
         pitch = draft.parameter("p", "number", joint.pitch)
         base = f"{base} + {pitch}*{psi}*{n_}"
     elif joint.kind == "planar":
@@ -233,10 +234,10 @@ def columns(n: Array, v: Array) -> Array:
 def _perpendicular(x: Array, n: Array, least: float, otherwise: Array | None = None) -> Array:
     """Return the direction of x across n; where it is none, `otherwise`, or any direction across n."""
     across = x - (x @ n) * n
-    length = float(np.linalg.norm(across))
+    length = norm(across)
     if length > least:
         return np.asarray(across / length)
     if otherwise is not None:
         return otherwise
     across = np.cross(n, np.eye(3)[int(np.argmin(np.abs(n)))])
-    return np.asarray(across / np.linalg.norm(across))
+    return np.asarray(across / norm(across))

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..mechanism.arithmetic import scalar
 from ..mechanism.model import Joint, Model
 from .plan import GroupPlan, Placement
 from .spatial import Bar, plan_spatial
@@ -54,7 +55,7 @@ class _Leg:
         (one, p), (two, q) = self.ends()
         tip, along = self.tip()
         arm = tip - link(self.universal, self.bodies[0]).a
-        return Bar((one, two), (p, q), float(arm @ arm), float(arm @ along), self.driver)
+        return Bar((one, two), (p, q), scalar(arm @ arm), scalar(arm @ along), self.driver)
 
 
 def _other(joint: Joint, body: str) -> str:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-import numpy as np
-
+from ..mechanism.arithmetic import array, scalars
 from .plan import Array, Source
 
 
@@ -34,11 +33,11 @@ class Sheet:
     def parameter(self, prefix: str, kind: str, value: float | Array) -> str:
         """Return the name of a new parameter."""
         name = f"{prefix}{1 + sum(k.rstrip('0123456789') == prefix for k in self.parameters)}"
-        self.parameters[name] = (kind, [float(v) for v in np.atleast_1d(value)])
+        self.parameters[name] = (kind, scalars(value))
         return name
 
     def unknown(self, name: str, kind: str, value: float | Array) -> str:
-        self.dependent[name] = (kind, [float(v) for v in np.atleast_1d(value)])
+        self.dependent[name] = (kind, scalars(value))
         return name
 
     def define(self, prefix: str, formula: str) -> str:
@@ -69,8 +68,8 @@ class Sheet:
 
     @property
     def start(self) -> Array:
-        return np.array([v for _, values in self.dependent.values() for v in values], dtype=np.float64)
+        return array([v for _, values in self.dependent.values() for v in values])
 
     @property
     def values(self) -> Array:
-        return np.array([v for _, values in self.parameters.values() for v in values], dtype=np.float64)
+        return array([v for _, values in self.parameters.values() for v in values])

@@ -1,0 +1,67 @@
+"""A mechanism read once with traced parameters: how each of its numbers follows from them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError, nearest
+from .model import Array, Model
+from .reader import from_data
+from .traced import Traced
+from .value_tape import Tape
+
+
+@dataclass(frozen=True, eq=False)
+class TracedModel:
+    """A model whose numbers are traced on a tape; `names` are the parameters, in the order of the tape's inputs."""
+
+    model: Model
+    tape: Tape
+    names: tuple[str, ...]
+    nominal: Array  # the parameters' values
+
+    def designs(self, changes: Mapping[str, Any]) -> Array:
+        """Return designs as columns from values by name, one or many; what is not named stays nominal."""
+        for name in changes:
+            if name not in self.names:
+                raise InputError(f"there is no parameter '{name}' to change{nearest(name, self.names)}")
+        columns = [np.atleast_1d(np.asarray(changes.get(n, v))) for n, v in zip(self.names, self.nominal, strict=True)]
+        return np.array(np.broadcast_arrays(*columns), dtype=np.float64) if columns else np.zeros((0, 1))
+
+
+def free_parameters(data: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the parameters of a file's values that are plain numbers; the others are formulas of these."""
+    table = data.get("parameters", {})
+    return tuple(n for n, v in table.items() if isinstance(v, int | float) and not isinstance(v, bool))
+
+
+def trace(
+    data: Mapping[str, Any],
+    names: Iterable[str] | None = None,
+    origin: str = "mechanism",
+    settings: Mapping[str, float] | None = None,
+    folder: Path | None = None,
+    text: str = "",
+    path: Path | None = None,
+) -> TracedModel:
+    """Return the mechanism of a file's values with the named parameters traced: all that are numbers if none is named.
+
+    `settings` override values, as `reader.from_data` has it; they make the nominal design.
+    """
+    settings, table = settings or {}, data.get("parameters", {})
+    chosen = free_parameters(data) if names is None else tuple(names)
+    tape, traced = Tape(), dict[str, Any](settings)
+    for name in chosen:
+        if name not in table:
+            raise InputError(f"{origin}: [parameters] {name}: there is no such parameter{nearest(name, list(table))}")
+        value = settings.get(name, table[name])
+        if isinstance(value, str):  # a formula, overridden by numbers from here on
+            value = from_data(data, origin, settings, folder, text, path).parameters[name]
+        traced[name] = Traced.parameter(tape, float(value))
+    model = from_data(data, origin, traced, folder, text, path)
+    return TracedModel(model, tape, chosen, np.array([tape.values[i] for i in tape.inputs]))
