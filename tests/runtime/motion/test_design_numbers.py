@@ -332,23 +332,22 @@ def test_most_designs_of_a_wide_range_are_kept() -> None:
 
 
 def test_points_that_meet_at_the_nominal_design_stay_two() -> None:
-    """A pin of the coupler where the crank's pin is, at the nominal design only."""
+    """Two dyads on one coupler, their pins at one place at the nominal design only."""
+    links = {"link1": ["E", "F"], "arm1": ["G", "F"], "link2": ["H", "I"], "arm2": ["K", "I"]}
+    ties = {"E": ["coupler", "link1"], "F": ["link1", "arm1"], "G": ["frame", "arm1"]}
+    ties |= {"H": ["coupler", "link2"], "I": ["link2", "arm2"], "K": ["frame", "arm2"]}
     data = planar(
-        parameters={"c": 0.0},
-        points={"E": ["a + c", 0], "F": [1, -2], "G": [2, -2]},
+        parameters={"g": 2.0, "h": 2.0},
+        points={"E": ["g", 1], "H": ["h", 1], "F": [1, -2], "G": [2, -2], "I": [3, -2], "K": [4, -3]},
         bodies={
-            "frame": {"points": ["A", "D", "G"]}, "coupler": {"points": ["B", "C", "E"]},
-            "link": {"points": ["E", "F"]}, "arm": {"points": ["G", "F"]},
+            "frame": {"points": ["A", "D", "G", "K"]}, "coupler": {"points": ["B", "C", "E", "H"]},
+            **{name: {"points": points} for name, points in links.items()},
         },
-        joints={
-            "E": {"type": "R", "bodies": ["coupler", "link"], "at": "E"},
-            "F": {"type": "R", "bodies": ["link", "arm"], "at": "F"},
-            "G": {"type": "R", "bodies": ["frame", "arm"], "at": "G"},
-        },
+        joints={name: {"type": "R", "bodies": bodies, "at": name} for name, bodies in ties.items()},
     )  # fmt: skip
     traced, program = traced_program(data, None)
-    for change in (0.0, 0.3, -0.2):
-        design = traced.designs({"c": change})[:, 0]
+    for g, h in ((2.0, 2.0), (2.3, 2.0), (2.0, 1.8), (1.7, 2.4)):
+        design = traced.designs({"g": g, "h": h})[:, 0]
         found, kept = at_design(program, traced.tape, design)
         assert kept
         model, plans = ordinary(data, traced, design)
