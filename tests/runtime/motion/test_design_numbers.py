@@ -354,6 +354,39 @@ def test_points_that_meet_at_the_nominal_design_stay_two() -> None:
         assert_same_programs(found, build(model, plans, lambda _: None), 1e-14)
 
 
+def test_welded_parts_turn_motions_and_profiles_by_traced_angles() -> None:
+    """Driver and cam stand on a part whose angle in its rigid body is a function of parameters."""
+    data: dict[str, Any] = {
+        "format": 1, "space": "planar", "parameters": {"x": 1.0, "y": 0.5, "r": 0.4, "w": 2.0},
+        "points": {"A": [0, 0], "B": [1, 0], "C": ["x", "y"], "F": [0, 1.4], "G": [0, 3]},
+        "bodies": {
+            "frame": {"points": ["A", "G"]}, "arm": {"points": ["A", "B"]}, "disc": {"points": ["A", "C"]},
+            "tappet": {"points": ["F"]},
+        },
+        "joints": {
+            "A": {"type": "R", "bodies": ["frame", "disc"], "at": "A"},
+            "W": {"type": "weld", "bodies": ["arm", "disc"]},
+            "G": {"type": "P", "bodies": ["frame", "tappet"], "at": "F", "through": "G", "axis": [0, 1]},
+            "K": {"type": "cam", "bodies": ["disc", "tappet"], "centre": "A", "profile": "1 + r*cos(u)",
+                  "follower": {"point": "F"}},
+        },
+        "drivers": {"theta": {"joint": "A", "angle": "w*t"}},
+    }  # fmt: skip
+    traced = trace(data)
+    design = traced.designs({"x": 0.7, "y": -0.9, "r": 0.3, "w": 1.7})[:, 0]
+    found, kept = at_design(traced.model, traced.tape, design)
+    assert kept
+    expected = from_data(data, "m", dict(zip(traced.names, design.tolist(), strict=True)))
+    assert expected.drivers["theta"].offset != 0
+    times = np.linspace(0, 3, 7)
+    for one, two in (
+        (found.drivers["theta"].motion, expected.drivers["theta"].motion),
+        (found.joints["K"].profile, expected.joints["K"].profile),
+    ):
+        np.testing.assert_allclose(one(times), two(times), rtol=1e-15, atol=1e-15)
+    assert found.drivers["theta"].offset == pytest.approx(expected.drivers["theta"].offset, rel=1e-15)
+
+
 # ---- cost -----------------------------------------------------------------------------------------------------------
 def test_tracing_costs_no_more_than_a_few_readings() -> None:
     data, folder = example("jansen-leg")
