@@ -332,27 +332,59 @@ def test_most_designs_of_a_wide_range_are_kept() -> None:
 
 
 def test_points_that_meet_at_the_nominal_design_stay_two() -> None:
-    """A pin of the coupler where the crank's pin is, at the nominal design only."""
+    """Two dyads on one coupler, their pins at one place at the nominal design only."""
+    links = {"link1": ["E", "F"], "arm1": ["G", "F"], "link2": ["H", "I"], "arm2": ["K", "I"]}
+    ties = {"E": ["coupler", "link1"], "F": ["link1", "arm1"], "G": ["frame", "arm1"]}
+    ties |= {"H": ["coupler", "link2"], "I": ["link2", "arm2"], "K": ["frame", "arm2"]}
     data = planar(
-        parameters={"c": 0.0},
-        points={"E": ["a + c", 0], "F": [1, -2], "G": [2, -2]},
+        parameters={"g": 2.0, "h": 2.0},
+        points={"E": ["g", 1], "H": ["h", 1], "F": [1, -2], "G": [2, -2], "I": [3, -2], "K": [4, -3]},
         bodies={
-            "frame": {"points": ["A", "D", "G"]}, "coupler": {"points": ["B", "C", "E"]},
-            "link": {"points": ["E", "F"]}, "arm": {"points": ["G", "F"]},
+            "frame": {"points": ["A", "D", "G", "K"]}, "coupler": {"points": ["B", "C", "E", "H"]},
+            **{name: {"points": points} for name, points in links.items()},
         },
-        joints={
-            "E": {"type": "R", "bodies": ["coupler", "link"], "at": "E"},
-            "F": {"type": "R", "bodies": ["link", "arm"], "at": "F"},
-            "G": {"type": "R", "bodies": ["frame", "arm"], "at": "G"},
-        },
+        joints={name: {"type": "R", "bodies": bodies, "at": name} for name, bodies in ties.items()},
     )  # fmt: skip
     traced, program = traced_program(data, None)
-    for change in (0.0, 0.3, -0.2):
-        design = traced.designs({"c": change})[:, 0]
+    for g, h in ((2.0, 2.0), (2.3, 2.0), (2.0, 1.8), (1.7, 2.4)):
+        design = traced.designs({"g": g, "h": h})[:, 0]
         found, kept = at_design(program, traced.tape, design)
         assert kept
         model, plans = ordinary(data, traced, design)
         assert_same_programs(found, build(model, plans, lambda _: None), 1e-14)
+
+
+def test_welded_parts_turn_motions_and_profiles_by_traced_angles() -> None:
+    """Driver and cam stand on a part whose angle in its rigid body is a function of parameters."""
+    data: dict[str, Any] = {
+        "format": 1, "space": "planar", "parameters": {"x": 1.0, "y": 0.5, "r": 0.4, "w": 2.0},
+        "points": {"A": [0, 0], "B": [1, 0], "C": ["x", "y"], "F": [0, 1.4], "G": [0, 3]},
+        "bodies": {
+            "frame": {"points": ["A", "G"]}, "arm": {"points": ["A", "B"]}, "disc": {"points": ["A", "C"]},
+            "tappet": {"points": ["F"]},
+        },
+        "joints": {
+            "A": {"type": "R", "bodies": ["frame", "disc"], "at": "A"},
+            "W": {"type": "weld", "bodies": ["arm", "disc"]},
+            "G": {"type": "P", "bodies": ["frame", "tappet"], "at": "F", "through": "G", "axis": [0, 1]},
+            "K": {"type": "cam", "bodies": ["disc", "tappet"], "centre": "A", "profile": "1 + r*cos(u)",
+                  "follower": {"point": "F"}},
+        },
+        "drivers": {"theta": {"joint": "A", "angle": "w*t"}},
+    }  # fmt: skip
+    traced = trace(data)
+    design = traced.designs({"x": 0.7, "y": -0.9, "r": 0.3, "w": 1.7})[:, 0]
+    found, kept = at_design(traced.model, traced.tape, design)
+    assert kept
+    expected = from_data(data, "m", dict(zip(traced.names, design.tolist(), strict=True)))
+    assert expected.drivers["theta"].offset != 0
+    times = np.linspace(0, 3, 7)
+    for one, two in (
+        (found.drivers["theta"].motion, expected.drivers["theta"].motion),
+        (found.joints["K"].profile, expected.joints["K"].profile),
+    ):
+        np.testing.assert_allclose(one(times), two(times), rtol=1e-15, atol=1e-15)
+    assert found.drivers["theta"].offset == pytest.approx(expected.drivers["theta"].offset, rel=1e-15)
 
 
 # ---- cost -----------------------------------------------------------------------------------------------------------
