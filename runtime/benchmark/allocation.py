@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import gc
 import os
 import tracemalloc
@@ -58,7 +59,7 @@ def measure(k: int, steps: tuple[int, int]) -> dict[str, tuple[Taken, Taken]]:
         chain = chains.planar(k)
         modular = Modular(chain, n)
         for name, way in CLOSED.items():
-            found.setdefault(name, []).append(taken(lambda way=way: modular.run(*way)))  # type: ignore[misc] # noqa: B023
+            found.setdefault(name, []).append(taken(functools.partial(modular.run, *way)))
         triad = Modular(triad_alone()[0], n)
         found.setdefault("newton", []).append(taken(triad.run))
         system = Global(chain, n, "global-sparse", True, modular.state[:, :, 0].copy())

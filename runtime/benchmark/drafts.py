@@ -5,7 +5,7 @@ What comes out is a Program like any other and runs through the same sequence as
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -38,7 +38,7 @@ class Draft:
         self.program.constants[row] = float(value)
         return row
 
-    def constants(self, values: Sequence[float]) -> tuple[int, ...]:
+    def constants(self, values: Iterable[float]) -> tuple[int, ...]:
         return tuple(self.constant(float(x)) for x in values)
 
     def group(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import time as clocks
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -61,7 +62,9 @@ class Row:
 class Modular:
     """A chain swept group by group: what `run` calls."""
 
-    def __init__(self, chain: Chain, n: int, step: float = chains.PLANAR_STEP, sequence: Sequence | None = None) -> None:
+    def __init__(
+        self, chain: Chain, n: int, step: float = chains.PLANAR_STEP, sequence: Sequence | None = None
+    ) -> None:
         self.chain, self.n = chain, n
         self.sequence = sequence or chain.program.sequence
         self.time, self.state = chain.state(n, step)
@@ -122,7 +125,7 @@ class Contest:
             self.error[name] = check(modular.state)
             if modular.iterating:
                 self.iterations[name] = modular.iterations / self.n / modular.iterating
-            self.actions[name] = lambda way=way: modular.run(*way)  # type: ignore[misc]
+            self.actions[name] = functools.partial(modular.run, *way)
 
     def one_system(self, name: str, chain: Chain, method: str, tuned: bool, start: Array, check: Check) -> None:
         """Add all groups as one system; on fewer steps where all of them would take too long."""

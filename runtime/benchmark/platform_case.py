@@ -1,4 +1,4 @@
-"""The Stewart platform as a case: through the program's own pipeline, from points and drivers to a program of groups."""
+"""The Stewart platform as a case: through the pipeline of any mechanism, from points and drivers to its program."""
 
 from __future__ import annotations
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 
 from ..motion.plan import Array
@@ -95,6 +97,6 @@ def growth_rows(sizes: tuple[int, ...], lanes: int, rounds: int = ROUNDS) -> dic
     for k in sizes:
         n = max(lanes // k, 16)
         modular = Modular(chains.planar(k), n)
-        actions = {name: lambda way=way: modular.run(*way) for name, way in CLOSED.items()}  # type: ignore[misc] # noqa: B023
+        actions = {name: functools.partial(modular.run, *way) for name, way in CLOSED.items()}
         found[k] = {name: s / n for name, s in least(actions, rounds).items()}
     return found
