@@ -52,9 +52,7 @@ def package_folder(name: str) -> Path:
 
 
 # What makes modules of sets of types, not of one type: these have digests of their own.
-ASIDE = frozenset(
-    {"program.py", "specialise.py", "transform.py", "program.py.jinja", "system.py.jinja", "transform.py.jinja"}
-)
+ASIDE = frozenset({"program.py", "transform.py", "transform.py.jinja"})
 
 
 def fingerprint() -> str:

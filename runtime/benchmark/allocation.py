@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import gc
 import os
 import tracemalloc
@@ -10,7 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from . import chains
-from .methods import CLOSED, NEWTON, Global, Modular
+from .methods import CLOSED, Global, Modular
+from .newton_cases import triad_alone
 
 
 @dataclass(frozen=True)
@@ -51,15 +53,15 @@ def taken(run: Callable[[], None]) -> Taken:
 
 
 def measure(k: int, steps: tuple[int, int]) -> dict[str, tuple[Taken, Taken]]:
-    """Return what each method takes on the planar chain of k dyads for two numbers of steps."""
+    """Return what each method takes on the planar chain of k dyads, Newton on a triad, for two numbers of steps."""
     found: dict[str, list[Taken]] = {}
     for n in steps:
         chain = chains.planar(k)
         modular = Modular(chain, n)
-        for name, driver in {**CLOSED, **NEWTON}.items():
-            prepared = modular.prepared(driver)
-            found.setdefault(name, []).append(taken(prepared))
-        modular.run("run_td")
+        for name, way in CLOSED.items():
+            found.setdefault(name, []).append(taken(functools.partial(modular.run, *way)))
+        triad = Modular(triad_alone()[0], n)
+        found.setdefault("newton", []).append(taken(triad.run))
         system = Global(chain, n, "global-sparse", True, modular.state[:, :, 0].copy())
         found.setdefault("global_sparse", []).append(taken(system.run))
     return {name: (a, b) for name, (a, b) in found.items()}

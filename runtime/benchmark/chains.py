@@ -1,66 +1,78 @@
-"""The two scalable mechanisms of the paper as layouts of groups, with their motion in closed form."""
+"""The two scalable mechanisms of the paper, ready to run, with their motion in closed form."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..library import load
+from ..mechanism.builder import Mechanism
+from ..motion.kinematics import prepare
 from ..motion.plan import Array
-from ..motion.tables import Entry, Layout
+from ..motion.program import Program, Terms
+from ..motion.run import begin
+from .drafts import Draft
 from .jets import Jet, constant, meet, point
 
-ZERO, ONE, DRIVER = 0, 1, 2
 PLANAR_SPEED, PLANAR_STEP = 34.96, 0.005
 SPATIAL_SPEEDS = (34.9e-5, 34.9e-2, 34.9)
 CRANK, ROD = 2.0, 6.0
+Given = Callable[[Array], Mapping[int, Array]]  # time -> row: value and two rates
 
 
 @dataclass(eq=False)
 class Chain:
-    """A mechanism ready to run: its layout, its constants by row, and how it is driven.
+    """A mechanism ready to run: its program, what is compared with another route, and its number of equations.
 
-    The phase of its motion is start + speed·t; it is the value of the row DRIVER unless `given` tells other rows.
+    `checked` are combinations of rows. `given` tells rows over time that neither drivers nor groups give.
     """
 
-    layout: Layout
-    constants: dict[int, float]
-    start: float
-    speed: float
-    rows: NDArray[np.int64]  # whose motion is known by another route
+    program: Program
+    checked: Sequence[Terms]
     n_equations: int
-    first: dict[int, float]  # values at the start that no closed form of a group gives
-    given: Callable[[Array], Mapping[int, Array]] | None = None  # time -> row: value and two rates
+    given: Given | None = None
 
     def state(self, n: int, step: float = PLANAR_STEP) -> tuple[Array, Array]:
-        """Return times and an unsolved state (order, row, lane), its lanes on the cache's lines."""
+        """Return times and an unsolved state (order, row, lane) as `run` begins with."""
         time = np.asarray(np.arange(n) * step, dtype=np.float64)
-        state = aligned((3, self.layout.n_rows, n))
-        for row, value in {ZERO: 0.0, ONE: 1.0, **self.constants}.items():
-            state[0, row] = value
-        if self.given is None:
-            state[0, DRIVER], state[1, DRIVER] = self.phase(time)
-        else:
-            for row, motion in self.given(time).items():
-                state[:, row] = motion
-        for row, value in self.first.items():
-            state[0, row, 0] = value
+        state = begin(self.program, time).state
+        for row, motion in (self.given(time) if self.given else {}).items():
+            state[:, row] = motion
         return time, state
 
-    def phase(self, time: Array) -> tuple[Array, Array]:
-        """Return the angle after which the motion repeats, and its rate."""
-        return self.start + self.speed * time, np.full_like(time, self.speed)
+    @property
+    def driven(self) -> list[int]:
+        """The rows that are given over time."""
+        return [*self.program.drivers.values(), *(self.given(np.zeros(1)) if self.given else ())]
+
+    def read(self, state: Array) -> Array:
+        """Return what is compared (order, place, lane)."""
+        return np.stack([sum_of(state, terms) for terms in self.checked], axis=1)
 
 
-def aligned(shape: tuple[int, ...]) -> Array:
-    """Return zeros that begin on a line of the cache, so that no vector of lanes straddles two."""
-    count = int(np.prod(shape))
-    room = np.zeros(count + 8)
-    skip = (-room.ctypes.data % 64) // 8
-    return room[skip : skip + count].reshape(shape)
+def sum_of(state: Array, terms: Terms) -> Array:
+    """Return a combination of rows with its rates (order, lane)."""
+    found = np.zeros((3, state.shape[2]))
+    for row, c in terms:
+        found += c * state[:, row]
+    return found
+
+
+def single(rows: Sequence[int]) -> list[Terms]:
+    """Return rows as combinations."""
+    return [((int(row), 1.0),) for row in rows]
+
+
+def drafted(
+    draft: Draft, rows: Sequence[int], n_equations: int, start: float, speed: float, given: Given | None = None
+) -> Chain:
+    """Return a chain written by hand, whose driver is start + speed·t unless other rows are given."""
+
+    def turned(time: Array) -> dict[int, Array]:
+        return {draft.driver: turning(start, speed, time).array()}
+
+    return Chain(draft.program, single(rows), n_equations, given or turned)
 
 
 def turning(start: float, speed: float, time: Array) -> Jet:
@@ -68,18 +80,37 @@ def turning(start: float, speed: float, time: Array) -> Jet:
     return Jet(start + speed * time, np.full_like(time, speed), np.zeros_like(time))
 
 
+def four_bars(k: int) -> Mechanism:
+    """Return the scalable four-bar: a crank of 2 m and k dyads, all other lengths 6 m."""
+    m = Mechanism(f"scalable-four-bar-{k}", omega=PLANAR_SPEED)
+    m.point("A", [0, 0])
+    m.point("B", [0, CRANK])
+    for i in range(1, k + 1):
+        m.point(f"C{i}", [4.6 + ROD * (i - 1), 5.8])
+        m.point(f"D{i}", [ROD * i, 0])
+    m.body("frame", ["A", *(f"D{i}" for i in range(1, k + 1))])
+    m.body("crank", ["A", "B"], length=CRANK)
+    m.joint("A", "R", ["frame", "crank"], at="A")
+    last, pin = "crank", "B"
+    for i in range(1, k + 1):
+        m.body(f"rod{i}", [pin, f"C{i}"], length=ROD)
+        m.body(f"rocker{i}", [f"D{i}", f"C{i}"], length=ROD)
+        m.joint(f"B{i}", "R", [last, f"rod{i}"], at=pin)
+        m.joint(f"C{i}", "R", [f"rod{i}", f"rocker{i}"], at=f"C{i}")
+        m.joint(f"D{i}", "R", ["frame", f"rocker{i}"], at=f"D{i}")
+        last, pin = f"rocker{i}", f"C{i}"
+    m.driver("theta", joint="A", angle="pi/2 + omega*t")
+    m.simulation.update(start=0, stop=120, step=PLANAR_STEP)
+    return m
+
+
 def planar(k: int) -> Chain:
-    """Return the scalable four-bar: a crank of 2 m and k dyads, all other lengths 6 m; nEq = 2k + 2."""
-    crank, dyad = load("R").module, load("RRR").module
-    phi = 3 + k
-    items = [Entry(crank, (ZERO, ZERO, ONE, ZERO, DRIVER), (phi, phi + 1), (CRANK,), ())]
-    for i in range(k):
-        at = phi + 2 * i
-        items.append(Entry(dyad, (at, at + 1, 3 + i, ZERO), (at + 2, at + 3), (ROD, ROD), (-1.0,)))
-    constants = {3 + i: ROD * (i + 1) for i in range(k)}
-    n_rows = phi + 2 * k + 2
-    layout = Layout(tuple(items), frozenset({ZERO, ONE, *constants}), (DRIVER,), n_rows)
-    return Chain(layout, constants, np.pi / 2, PLANAR_SPEED, np.arange(phi, n_rows), 2 * k + 2, {})
+    """Return the scalable four-bar, read as any mechanism; nEq = 2k + 2."""
+    model = four_bars(k).model()
+    program = prepare(model)[1]
+    places = [("crank", "B"), *((f"rocker{i}", f"C{i}") for i in range(1, k + 1))]
+    checked = [terms for b, p in places for terms in program.carriers[b].point(model.bodies[b].points[p])]
+    return Chain(program, checked, 2 * k + 2)
 
 
 def planar_exact(k: int, time: Array) -> Array:
@@ -107,39 +138,23 @@ def spatial(k: int, speed: float, paper: bool) -> Chain:
     its slider. The crank's six come from explicit equations, which no pose makes singular, in place of Eq. 50a, of
     whose nine rows any fixed choice of six is singular somewhere in a turn. Otherwise one unknown a rod, nEq = k + 3.
     """
-    crank, rod = load("R3D").module, load("2E1P" if paper else "2S1P").module
+    draft = Draft("spatial slider-crank", "spatial")
     lines = guides(k)
-    constants: dict[int, float] = {}
-    first: dict[int, float] = {}
-    first_guide = 3
-    for i in range(k):
-        constants.update({first_guide + 3 * i + j: float(lines[i, j]) for j in range(3)})
-    at = first_guide + 3 * k
-    b, V1 = (at, at + 1, at + 2), (ZERO, ZERO, ONE)
-    origin = (ZERO, ZERO, ZERO)
-    items = [Entry(crank, (*origin, *V1, ONE, ZERO, ZERO, DRIVER), b, (CRANK,), ())]
-    at += 3
+    origin, V1 = draft.constants((0.0, 0.0, 0.0)), draft.constants((0.0, 0.0, 1.0))
+    along, across = draft.constants((1.0, 0.0, 0.0)), draft.constants((0.0, 1.0, 0.0))
+    first = (CRANK, 0.0, 0.0)
+    B = draft.group("R3D", (*origin, *V1, *along, draft.driver), (CRANK,), first)
+    rows = list(B)
     if paper:
-        items.append(Entry(crank, (*origin, *V1, ZERO, ONE, ZERO, DRIVER), (at, at + 1, at + 2), (1.0,), ()))
-        first.update({at: 0.0, at + 1: 1.0, at + 2: 0.0})
-        at += 3
-    rows = list(b)
-    for i in range(k):
-        guide = tuple(first_guide + 3 * i + j for j in range(3))
-        if not paper:
-            items.append(Entry(rod, (*b, *origin, *guide), (at,), (ROD,), (1.0,)))
-            rows.append(at)
-            at += 1
-            continue
-        found = tuple(range(at, at + 8))
-        across = (ONE, ZERO, ZERO, ZERO, ONE, ZERO)  # V7 and V8 stand in no equation
-        items.append(Entry(rod, (*b, ZERO, *guide, *across), found, (0.0, 0.0, 0.0, ROD), ()))
-        first.update(zip(found, rod_start(lines[i]), strict=True))
-        rows += found[:3]
-        at += 8
-    layout = Layout(tuple(items), frozenset({ZERO, ONE, *constants}), (DRIVER,), at)
-    first.update(zip(b, (CRANK, 0.0, 0.0), strict=True))
-    return Chain(layout, constants, 0.0, speed, np.array(rows), 8 * k + 6 if paper else k + 3, first)
+        draft.group("R3D", (*origin, *V1, *across, draft.driver), (1.0,), (0.0, 1.0, 0.0))
+    for line in lines:
+        guide, start = draft.constants(line), rod_start(line)
+        if paper:  # V7 and V8 stand in no equation
+            known = (*B, origin[0], *guide, *along, *across)
+            rows += draft.group("2E1P", known, (0.0, 0.0, 0.0, ROD), start)[:3]
+        else:
+            rows += draft.group("2S1P", (*B, *origin, *guide), (ROD,), (float(line @ start[:3]),))
+    return drafted(draft, rows, 8 * k + 6 if paper else k + 3, 0.0, speed)
 
 
 def rod_start(guide: Array) -> list[float]:

@@ -2,59 +2,66 @@
 
 from __future__ import annotations
 
-import tempfile
+import functools
 from collections.abc import Callable
-from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from rich.table import Table
 
+from ..motion.sequence import Item, Sequence
 from . import chains
-from .altered import altered
 from .methods import Modular
 from .report import table
 from .timing import least
 
 BLOCKS = (64, 512, 2048)
-AS_IT_IS = "as it is (blocks of 8192 lanes)"
+AS_IT_IS = "as it is"
+
+
+class Unfolded(Sequence):
+    """A sequence that takes every row for one that may move."""
+
+    def folded(self, lanes: int) -> bool:
+        return False
+
+
+class Scalar(Sequence):
+    """A sequence whose groups were compiled without LLVM's vectorisers, outside the cache of machine code."""
+
+    def _step(self, phase: str, item: Item, folded: bool) -> list[int] | None:
+        from numba import cfunc, config
+
+        from ..sequencer import CALLED, SIGNATURE
+
+        found = super()._step(phase, item, folded)
+        if found is not None and item.group is not None and phase == "td":
+            before = config.LOOP_VECTORIZE, config.SLP_VECTORIZE
+            config.LOOP_VECTORIZE = config.SLP_VECTORIZE = 0
+            try:
+                function = item.group.module.sweep(item.mask if folded else 0)
+                compiled = cfunc(SIGNATURE, **{**CALLED, "cache": False})(function)
+            finally:
+                config.LOOP_VECTORIZE, config.SLP_VECTORIZE = before
+            self.kept.append(compiled)  # its code lives as long as it does
+            found[0] = int(compiled.address)
+        return found
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.kept: list[Any] = []
 
 
 def measure(k: int, n: int, rounds: int) -> dict[str, float]:
     """Return seconds of the planar chain with k dyads by what was changed."""
     chain = chains.planar(k)
     modular = Modular(chain, n)
-    actions: dict[str, Callable[[], Any]] = {AS_IT_IS: modular.prepared("run_td")}
+    actions: dict[str, Callable[[], Any]] = {AS_IT_IS: modular.run}
     for block in BLOCKS:
-        actions[f"blocks of {block} lanes"] = modular.prepared("run_td", block)
-    moving = Modular(replace(chain, layout=replace(chain.layout, constants=frozenset())), n)
-    actions["fixed points as if they moved"] = moving.prepared("run_td")
-    with tempfile.TemporaryDirectory() as folder:
-        plain = altered(chain, lambda text: text, Path(folder), "without_vectors")
-        actions["no vectors of lanes"] = _without_vectors(Modular(chain, n, plain))
-        unfused = altered(chain, _unfused, Path(folder), "unfused")
-        actions["no fused multiply-add"] = Modular(chain, n, unfused).prepared("run_td")
-        actions["blocks of 1 lane: step by step"] = modular.prepared("run_td", 1)
-        actions["Newton in lanes"] = modular.prepared("run_newton_lanes")
-        actions["Newton step by step"] = modular.prepared("run_newton")
-        return least(actions, rounds)
-
-
-def _unfused(text: str) -> str:
-    return text.replace('"fastmath": {"contract"}', '"fastmath": False').replace('{"contract", "nsz"}', '{"nsz"}')
-
-
-def _without_vectors(modular: Modular) -> Callable[[], None]:
-    """Return a driver that was compiled without LLVM's vectorisers."""
-    from numba import config
-
-    before = config.LOOP_VECTORIZE, config.SLP_VECTORIZE
-    config.LOOP_VECTORIZE = config.SLP_VECTORIZE = 0
-    try:
-        modular.run("run_td")
-    finally:
-        config.LOOP_VECTORIZE, config.SLP_VECTORIZE = before
-    return modular.prepared("run_td")
+        actions[f"blocks of {block} lanes"] = functools.partial(modular.run, "td", block)
+    actions["fixed points as if they moved"] = Modular(chain, n, sequence=Unfolded(chain.program)).run
+    actions["no vectors of lanes"] = Modular(chain, n, sequence=Scalar(chain.program)).run
+    actions["blocks of 1 lane: step by step"] = functools.partial(modular.run, "td", 1)
+    return least(actions, rounds)
 
 
 def choices_table(found: dict[str, float], k: int, n: int) -> Table:

@@ -128,7 +128,7 @@ def _planar(options: argparse.Namespace, out: Console) -> dict[str, Any]:
     for table in report.planar_tables(rows, steps):
         report.show(out, table)
     profiled = [row for row in rows if row.n_equations <= studies.LARGEST_DENSE] or rows
-    studies.planar_profile(profiled[-1], steps, rounds)
+    studies.planar_profile(profiled[-1], steps)
     report.show(out, report.profile_table(profiled[-1], "planar", paper=False))
     growth = studies.growth_rows(GROWTH_SIZES, min(GROWTH_LANES, 100 * steps), rounds)
     report.show(out, report.growth_table(growth, min(GROWTH_LANES, 100 * steps)))
@@ -160,7 +160,7 @@ def _spatial(_: str, options: argparse.Namespace, out: Console) -> list[dict[str
         rows += [studies.spatial(k, speed, options.steps, options.rounds) for speed in SPATIAL_SPEEDS]
     for table in report.spatial_tables(rows, options.steps):
         report.show(out, table)
-    studies.spatial_profile(rows[-1], options.steps, options.rounds)
+    studies.spatial_profile(rows[-1], options.steps)
     report.show(out, report.profile_table(rows[-1], "spatial", paper=True))
     _claims(claims.spatial(rows), out)
     if options.plots:

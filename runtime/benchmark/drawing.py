@@ -1,17 +1,15 @@
-"""Layouts of planar groups drawn one after the other, each beside its motion by an elementary construction."""
+"""Programs of planar groups drawn one after the other, each beside its motion by an elementary construction."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import product
 
 import numpy as np
 
-from ..library import load
 from ..motion.plan import Array
-from ..motion.tables import Combined, Entry, Item, Layout
-from .chains import DRIVER, ONE, ZERO, Chain, turning
+from .chains import Chain, drafted, turning
+from .drafts import Draft
 from .jets import Jet, Vector, constant, lines_meet, meet
 
 
@@ -29,56 +27,34 @@ class Drawing:
     def __init__(self, time: Array, speed: float) -> None:
         self.speed = speed
         self.theta = turning(0.0, speed, time)
-        self.constants: dict[int, float] = {}
-        self.items: list[Item] = []
-        self.n_rows = 3
+        self.draft = Draft("drawing")
         self.n_equations = 0
         self.checked: list[int] = []
         self.exact: list[Jet] = []
 
     def chain(self) -> tuple[Chain, Array]:
         """Return the mechanism, and the motion of its points by construction (order, row, time)."""
-        layout = Layout(tuple(self.items), frozenset({ZERO, ONE, *self.constants}), (DRIVER,), self.n_rows)
-        chain = Chain(layout, self.constants, 0.0, self.speed, np.array(self.checked), self.n_equations, {})
+        chain = drafted(self.draft, self.checked, self.n_equations, 0.0, self.speed)
         return chain, np.stack([x.array() for x in self.exact], axis=1)
 
     def fixed(self, x: float, y: float) -> Place:
         """Return a fixed point or direction."""
-        return Place((self._constant(x), self._constant(y)), (constant(x, self.theta), constant(y, self.theta)))
+        rows = self.draft.constant(x), self.draft.constant(y)
+        return Place(rows, (constant(x, self.theta), constant(y, self.theta)))
 
-    def _constant(self, value: float) -> int:
-        if value in (0.0, 1.0):
-            return ONE if value else ZERO
-        self.constants[self.n_rows] = value
-        self.n_rows += 1
-        return self.n_rows - 1
-
-    def _new(self, motion: Vector) -> Place:
-        place = Place((self.n_rows, self.n_rows + 1), motion)
-        self.n_rows += 2
+    def _new(self, rows: tuple[int, ...], motion: Vector) -> Place:
+        place = Place((rows[0], rows[1]), motion)
         self.checked += place.rows
         self.exact += motion
         return place
 
     def _group(self, name: str, known: Sequence[Place], par: tuple[float, ...], motion: Vector, angle: bool) -> Place:
-        """Add a group with two unknowns, on the branch that the construction is on at the start."""
-        module = load(name).module
-        found = self._new(motion)
+        """Add a group with two unknowns, its sketch where the construction is at the start."""
         h_rows = [r for place in known for r in place.rows]
-        h = [float(x.x[0]) for place in known for x in place.motion]
         if angle:
-            h_rows.append(DRIVER)
-            h.append(float(self.theta.x[0]))
-        wanted = np.array([x.x[0] for x in motion])
-        branches = list(product((1.0, -1.0), repeat=len(module.BRANCHES)))
-        distances = []
-        for signs in branches:
-            phi = np.zeros(2)
-            module.position(phi, np.array(h), np.array(par), 0.0, np.array(signs), np.zeros(module.WORK))
-            distances.append(float(np.linalg.norm(phi - wanted)))
-        self.items.append(Entry(module, h_rows, found.rows, par, branches[int(np.argmin(distances))]))
+            h_rows.append(self.draft.driver)
         self.n_equations += 2
-        return found
+        return self._new(self.draft.group(name, h_rows, par, [float(x.x[0]) for x in motion]), motion)
 
     # ---- groups ---------------------------------------------------------------------------------------------------
     def crank(self, A: Place, length: float, phase: float) -> Place:
@@ -124,12 +100,11 @@ class Drawing:
         """Return P + along (Q - P) + across perp(Q - P): a further point of a body."""
         (px, py), (qx, qy) = P.motion, Q.motion
         dx, dy = qx - px, qy - py
-        found = self._new((px + dx.times(along) - dy.times(across), py + dy.times(along) + dx.times(across)))
+        motion = px + dx.times(along) - dy.times(across), py + dy.times(along) + dx.times(across)
         (ax, ay), (bx, by) = P.rows, Q.rows
         x = ((ax, 1 - along), (bx, along), (ay, across), (by, -across))
         y = ((ay, 1 - along), (by, along), (ax, -across), (bx, across))
-        self.items.append(Combined(found.rows, (x, y)))
-        return found
+        return self._new(self.draft.combine((x, y)), motion)
 
 
 def zoo(k: int, time: Array, speed: float) -> tuple[Chain, Array]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..motion.tables import Entry
 from . import chains
 from .chains import Chain
 from .drawing import jansen, zoo
@@ -59,10 +58,7 @@ def measure(case: str, k: int, n: int, rounds: int) -> Row:
     contest = Contest(n)
     contest.fill(chain.n_equations)
     modular = Modular(chain, n)
-    closed = all(item.module.CLOSED_FORM for item in chain.layout.items if isinstance(item, Entry))
-    drivers = {**CLOSED, **NEWTON} if closed else {"mod_td": "run_td", "mod_td_newton_lanes": "run_newton_lanes"}
-    contest.modular(modular, drivers, check)
-    modular.run("run_td")
+    contest.modular(modular, NEWTON if modular.iterating else CLOSED, check)
     start = modular.state[:, :, 0].copy()
     for name, (method, tuned) in ONE_SYSTEM.items():
         if tuned and (method != "global" or chain.n_equations <= LARGEST_DENSE):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import time as clocks
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -10,22 +11,20 @@ from typing import Any
 import numpy as np
 
 from ..motion.global_system import System, build
-from ..motion.lanes import seeds
-from ..motion.modules import program_module
 from ..motion.plan import Array
-from ..motion.tables import Entry, modular_tables, variants
+from ..motion.sequence import Sequence
 from . import chains
 from .chains import Chain
 
 STEPS = 24_000
-BLOCK = 8_192  # lanes that a group does at once
 PROBE = 240  # steps from which the pace of a system is known
 PATIENCE = 1.5  # seconds: a system that needs more for all steps is timed on fewer, and its time scaled
 NOT_TIMED = np.array([-1.0, 0.0, 0.0, 0.0])
 
-# name in the results: driver of the compiled module
-CLOSED = {"mod_td": "run_td", "mod_3ot": "run_3ot"}
-NEWTON = {"mod_td_newton": "run_newton", "mod_td_newton_lanes": "run_newton_lanes"}
+# name in the results: phase of the sequence, lanes of a block (None: the usual ones)
+Way = tuple[str, int | None]
+CLOSED: dict[str, Way] = {"mod_td": ("td", None), "mod_3ot": ("3ot", None)}
+NEWTON: dict[str, Way] = {"mod_td": ("td", None), "mod_td_serial": ("td", 1)}  # a block of one lane: step by step
 # name in the results: method, whether its linear solver is tuned
 ONE_SYSTEM = {
     "global_sparse": ("global-sparse", True),
@@ -61,48 +60,40 @@ class Row:
 
 
 class Modular:
-    """A chain swept group by group."""
+    """A chain swept group by group: what `run` calls."""
 
-    def __init__(self, chain: Chain, n: int, module: Any = None) -> None:
+    def __init__(
+        self, chain: Chain, n: int, step: float = chains.PLANAR_STEP, sequence: Sequence | None = None
+    ) -> None:
         self.chain, self.n = chain, n
-        self.module = module or program_module(variants(chain.layout))
-        self.tables, self.signs = modular_tables(chain.layout)
-        self.time, self.state = chain.state(n)
-        self.failed = np.zeros(len(chain.layout.items), dtype=np.int64)
-        self.work = np.zeros(4096)
+        self.sequence = sequence or chain.program.sequence
+        self.time, self.state = chain.state(n, step)
+        self.edges = np.array([0, n], dtype=np.int64)
+        self.signs = np.ones((1, self.sequence.n_signs))
         self.iterations = 0
+        self.iterating = sum(not self.sequence.items[i].closed for i in self.sequence.groups.values())
+        steps = self.sequence.steps("td")
+        modes = np.zeros(len(steps), dtype=np.int64)
+        first = np.array([0, 1], dtype=np.int64)
+        self.sequence.run("td", self.time, self.state, first, self.signs, modes=modes)
+        assert modes[steps[:, 1] != 0].all()  # all groups that must be assembled are
 
-    def prepared(self, name: str, block: int = BLOCK) -> Callable[[], None]:
-        """Return a call of one of the module's drivers with all that it needs."""
-        lanes: Any = (0, np.zeros(0, dtype=np.int64), np.zeros(0))
-        if name == "run_newton_lanes":
-            lanes = seeds(*self.chain.phase(self.time))
-        driver = getattr(self.module, name)
-        q, qdot, qddot = self.state
-        state = (q, qdot, qddot, q, qdot, qddot)
-
-        def call() -> None:
-            self.iterations = driver(
-                self.time, *state, self.tables, self.signs, lanes, self.n, block, self.work, self.failed
-            )
-
-        return call
-
-    def run(self, name: str, complete: bool = True) -> None:
-        """Run one of the module's drivers over all steps; an incomplete one need not find anything."""
-        self.failed[:] = 0
-        self.prepared(name)()
-        assert not (complete and self.failed.any()), name
+    def run(self, method: str = "td", block: int | None = None) -> None:
+        """Move all groups over all steps."""
+        lost, self.iterations = self.sequence.run(method, self.time, self.state, self.edges, self.signs, block=block)
+        assert (lost >= self.n).all(), method
 
 
 class Global:
     """A chain as one system."""
 
-    def __init__(self, chain: Chain, n: int, method: str, tuned: bool, start: Array) -> None:
+    def __init__(
+        self, chain: Chain, n: int, method: str, tuned: bool, start: Array, step: float = chains.PLANAR_STEP
+    ) -> None:
         self.n = n
-        self.time, self.state = chain.state(n)
+        self.time, self.state = chain.state(n, step)
         self.state[:, :, 0] = start
-        self.system: System = build(chain.layout, start[0].copy(), 0.0, method, tuned)
+        self.system: System = build(chain.program.sequence, chain.driven, start[0].copy(), 0.0, method, tuned)
         self.skip = np.zeros(n, dtype=np.bool_)
         self.iterations = 0.0
 
@@ -124,21 +115,17 @@ class Contest:
 
     def fill(self, n_equations: int) -> None:
         """Add writing arrays of the output's size, which nothing that stores its results can beat."""
-        output = chains.aligned((3, n_equations, self.n))
+        output = np.zeros((3, n_equations, self.n))
         self.actions["fill"] = lambda: output.fill(1.5)
 
-    def modular(self, modular: Modular, drivers: Mapping[str, str], check: Check) -> None:
-        """Add drivers of a compiled module; iterations are those of a group that iterates, in a step."""
-        for name, driver in drivers.items():
-            if not hasattr(modular.module, driver):
-                continue
-            modular.run(driver)
+    def modular(self, modular: Modular, ways: Mapping[str, Way], check: Check) -> None:
+        """Add ways to sweep a chain; iterations are those of a group that iterates, in a step."""
+        for name, way in ways.items():
+            modular.run(*way)
             self.error[name] = check(modular.state)
-            groups = [item for item in modular.chain.layout.items if isinstance(item, Entry)]
-            iterating = sum(driver in NEWTON.values() or not item.module.CLOSED_FORM for item in groups)
-            if iterating:
-                self.iterations[name] = modular.iterations / self.n / iterating
-            self.actions[name] = lambda driver=driver: modular.run(driver)  # type: ignore[misc]
+            if modular.iterating:
+                self.iterations[name] = modular.iterations / self.n / modular.iterating
+            self.actions[name] = functools.partial(modular.run, *way)
 
     def one_system(self, name: str, chain: Chain, method: str, tuned: bool, start: Array, check: Check) -> None:
         """Add all groups as one system; on fewer steps where all of them would take too long."""
@@ -165,7 +152,7 @@ def compared(chain: Chain, exact: Array) -> Check:
 
     def check(state: Array) -> float:
         n = min(state.shape[2], exact.shape[2])
-        found = state[:, chain.rows, :n]
+        found = chain.read(state[:, :, :n])
         worst = np.abs(found - exact[:, :, :n]).max(axis=(1, 2)) / np.abs(exact).max(axis=(1, 2))
         return float(worst.max())
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from types import ModuleType
 
 import numpy as np
 
-from ..library import key_of, load
+from ..group import GroupType
+from ..library import key_of
 from ..motion.plan import Array
-from ..motion.tables import Entry, Layout
 from ..store import Store, module_name
-from .chains import DRIVER, ONE, PLANAR_SPEED, ZERO, Chain, turning
+from .chains import PLANAR_SPEED, Chain, drafted, turning
+from .drafts import Draft
 from .jets import Jet, constant
 from .methods import Check
 
@@ -81,9 +81,9 @@ def length_error(rods: Iterable[tuple[Track, Track, float | Jet]]) -> float:
     return worst
 
 
-def track(state: Array, first: int, dimension: int = 2) -> Track:
-    """Return the motion of the point in the rows from `first` on."""
-    return tuple(Jet(*state[:, first + i]) for i in range(dimension))
+def track(state: Array, rows: Sequence[int]) -> Track:
+    """Return the motion of the point in some rows."""
+    return tuple(Jet(*state[:, row]) for row in rows)
 
 
 # ---- planar triads ------------------------------------------------------------------------------------------------
@@ -103,60 +103,47 @@ def _triad_parameters() -> tuple[float, ...]:
 
 
 def _rods(rods: Sequence[tuple[int, int, float]]) -> Check:
-    return lambda state: length_error((track(state, a), track(state, b), length) for a, b, length in rods)
+    """Return a check of planar rods: the first rows of both ends, and the length."""
+    return lambda state: length_error(
+        (track(state, (a, a + 1)), track(state, (b, b + 1)), length) for a, b, length in rods
+    )
 
 
 def triad_alone() -> tuple[Chain, Check]:
     """Return one triad of six revolutes whose input A is given on a circle; B and C are fixed."""
-    module, par = load("triad-6R").module, _triad_parameters()
-    constants = {5 + i: float(x) for i, x in enumerate(_BASE[1:].ravel())}
-    layout = Layout(
-        (Entry(module, (3, 4, *constants), (9, 10, 11, 12), par, ()),), frozenset({ZERO, ONE, *constants}), (3, 4), 13
-    )
+    draft, par = Draft("triad"), _triad_parameters()
+    A, fixed = draft.rows(2), draft.constants(_BASE[1:].ravel())
+    found = draft.group("triad-6R", (*A, *fixed), par, _BODY[:2].ravel().tolist())
 
     def given(time: Array) -> dict[int, Array]:
         theta = turning(0.0, PLANAR_SPEED, time)
-        shift = {3: theta.cos(), 4: theta.sin()}
-        found = {row: x.times(ARM).array() for row, x in shift.items()}
-        found[3][0] += _BASE[0, 0] - ARM
-        found[4][0] += _BASE[0, 1]
-        return found
+        shift = theta.cos() - constant(1.0, theta), theta.sin()
+        return {a: (x.times(ARM) + constant(float(c), x)).array() for a, x, c in zip(A, shift, _BASE[0], strict=True)}
 
-    first = {9 + i: float(x) for i, x in enumerate(_BODY[:2].ravel())}
-    chain = Chain(layout, constants, 0.0, PLANAR_SPEED, np.arange(9, 13), 4, first, given)
-    return chain, _rods([(3, 9, par[0]), (5, 11, par[1]), (9, 11, par[3])])
+    chain = drafted(draft, found, 4, 0.0, PLANAR_SPEED, given)
+    return chain, _rods([(A[0], found[0], par[0]), (fixed[0], found[2], par[1]), (found[0], found[2], par[3])])
 
 
 def triad_chain(k: int) -> tuple[Chain, Check]:
     """Return k triads on a crank, leg A of each pinned to the corner D of the one before; nEq = 4k + 2."""
-    crank, module, par = load("R").module, load("triad-6R").module, _triad_parameters()
-    constants = {3: float(_BASE[0, 0] - ARM), 4: float(_BASE[0, 1])}
-    at = 5
+    draft, par = Draft("triads"), _triad_parameters()
     shift = np.zeros(2)
-    rods: list[tuple[int, int, float]] = []
-    first: dict[int, float] = {}
     bases = []
     for _ in range(k):
-        bases.append(tuple(range(at, at + 4)))
-        constants.update(zip(bases[-1], map(float, (_BASE[1:] + shift).ravel()), strict=True))
-        at += 4
+        bases.append(draft.constants((_BASE[1:] + shift).ravel()))
         shift = shift + _BODY[0] - _BASE[0]
-    known = (at, at + 1)
-    items = [Entry(crank, (3, 4, ONE, ZERO, DRIVER), known, (ARM,), ())]
-    first.update(zip(known, map(float, _BASE[0]), strict=True))
-    at += 2
+    pivot, level = draft.constants(_BASE[0] - (ARM, 0.0)), draft.constants((1.0, 0.0))
+    known = draft.group("R", (*pivot, *level, draft.driver), (ARM,), _BASE[0].tolist())
+    rows = list(known)
     shift = np.zeros(2)
+    rods: list[tuple[int, int, float]] = []
     for base in bases:
-        found = tuple(range(at, at + 4))
-        items.append(Entry(module, (*known, *base), found, par, ()))
-        first.update(zip(found, map(float, (_BODY[:2] + shift).ravel()), strict=True))
-        rods += [(known[0], at, par[0]), (base[0], at + 2, par[1]), (at, at + 2, par[3])]
-        known = (at, at + 1)
-        at += 4
+        found = draft.group("triad-6R", (*known, *base), par, (_BODY[:2] + shift).ravel().tolist())
+        rods += [(known[0], found[0], par[0]), (base[0], found[2], par[1]), (found[0], found[2], par[3])]
+        rows += found
+        known = found[:2]
         shift = shift + _BODY[0] - _BASE[0]
-    layout = Layout(tuple(items), frozenset({ZERO, ONE, *constants}), (DRIVER,), at)
-    chain = Chain(layout, constants, 0.0, PLANAR_SPEED, np.arange(at - 4 * k - 2, at), 4 * k + 2, first)
-    return chain, _rods(rods)
+    return drafted(draft, rows, 4 * k + 2, 0.0, PLANAR_SPEED), _rods(rods)
 
 
 # ---- eight unknowns in space --------------------------------------------------------------------------------------
@@ -169,32 +156,32 @@ _U1, _U2 = np.array([2.0, -6.0, 1.0]) / np.sqrt(41.0), np.array([1.0, 5.0, -3.0]
 
 def spatial_alone() -> tuple[Chain, Check]:
     """Return a spatial group of eight unknowns: a coupler on rods and sliders whose input B is given on a circle."""
-    constants = {6 + i: float(x) for i, x in enumerate(np.concatenate([_A1, _A2, _S1, _U1, _S2, _U2]))}
+    draft = Draft("coupler", "spatial")
     ends = ((_P, _Q), (_P, _B), (_P, _A2), (_Q, _A1), (_P, _S1), (_Q, _S1), (_P, _S2), (_Q, _S2))
     par = tuple(float(np.linalg.norm(a - b)) for a, b in ends)
-    phi = tuple(range(24, 32))
-    items = (Entry(own_type("bench-coupler-8", COUPLER), (3, 4, 5, *constants), phi, par, ()),)
+    first = draft.rows(3)
+    fixed = [draft.constants(x) for x in (_A1, _A2, _S1, _U1, _S2, _U2)]
+    known = (*first, *(row for rows in fixed for row in rows))
+    phi = draft.group(own_type("bench-coupler-8", COUPLER), known, par, [*map(float, (*_P, *_Q)), 0.0, 0.0])
 
     def given(time: Array) -> dict[int, Array]:
         theta = turning(0.0, PLANAR_SPEED, time)
         shift = (theta.cos() - constant(1.0, theta), theta.sin(), theta.sin().times(0.5))
-        return {3 + i: (x.times(ARM) + constant(float(_B[i]), x)).array() for i, x in enumerate(shift)}
+        return {first[i]: (x.times(ARM) + constant(float(_B[i]), x)).array() for i, x in enumerate(shift)}
 
     def check(state: Array) -> float:
-        P, Q, B = (track(state, row, 3) for row in (24, 27, 3))
-        A1, A2, D1, u1, D2, u2 = (track(state, row, 3) for row in range(6, 24, 3))
-        s1, s2 = Jet(*state[:, 30]), Jet(*state[:, 31])
+        P, Q, B = (track(state, rows) for rows in (phi[:3], phi[3:6], first))
+        A1, A2, D1, u1, D2, u2 = (track(state, rows) for rows in fixed)
+        s1, s2 = Jet(*state[:, phi[6]]), Jet(*state[:, phi[7]])
         S1, S2 = (tuple(d + s * u for d, u in zip(D, U, strict=True)) for D, s, U in ((D1, s1, u1), (D2, s2, u2)))
         pairs = ((P, Q), (P, B), (P, A2), (Q, A1), (P, S1), (Q, S1), (P, S2), (Q, S2))
         return length_error((a, b, length) for (a, b), length in zip(pairs, par, strict=True))
 
-    first = dict(zip(phi, [*map(float, (*_P, *_Q)), 0.0, 0.0], strict=True))
-    layout = Layout(items, frozenset({ZERO, ONE, *constants}), (3, 4, 5), 32)
-    return Chain(layout, constants, 0.0, PLANAR_SPEED, np.array(phi), 8, first, given), check
+    return drafted(draft, phi, 8, 0.0, PLANAR_SPEED, given), check
 
 
-def own_type(name: str, text: str) -> ModuleType:
-    """Return the module of a type of the benchmark's own; derived at first use and kept with the user's types."""
+def own_type(name: str, text: str) -> GroupType:
+    """Return a type of the benchmark's own; derived at first use and kept with the user's types."""
     store = Store()
     found = store.find(module_name(name), key_of(text))
     if found is None:
@@ -202,4 +189,4 @@ def own_type(name: str, text: str) -> ModuleType:
         from ...codegen.reader import parse_spec
 
         found = generate_type(parse_spec(text, f"{name}.toml"), store=store).stored
-    return found.load()
+    return GroupType(found.load())

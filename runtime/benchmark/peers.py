@@ -69,7 +69,7 @@ def contest(row: Row, n: int, rounds: int) -> tuple[list[Ready], list[str]]:
     ready, missing = prepared(row.groups)
     modular = Modular(chains.planar(row.groups), n)
     steps = {r.peer.name: min(n, STEPS_OF_PEERS.get(r.peer.name, n)) for r in ready}
-    actions: dict[str, Callable[[], Any]] = {"mod_td": lambda: modular.run("run_td")}
+    actions: dict[str, Callable[[], Any]] = {"mod_td": modular.run}
     for r in ready:
         actions[r.peer.name] = lambda r=r: r.run(steps[r.peer.name])  # type: ignore[misc]
     for name, seconds in least(actions, rounds).items():

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import chains
-from .chains import DRIVER
 from .methods import Global, Modular, Row
 from .paper import TABLE_3, TABLE_4, TABLE_4_SECONDS, TABLE_5_SECONDS
 from .report import STAGES
@@ -25,8 +24,7 @@ STYLES = {
     "global_sparse_default": ("GLOB_SP, KLU's defaults", "tab:olive"),
     "global_sparse": ("GLOB_SP, KLU tuned", "tab:green"),
     "global_sparse_same": ("GLOB_SP, our coordinates", "tab:cyan"),
-    "mod_td_newton": ("Newton, step by step", "tab:purple"),
-    "mod_td_newton_lanes": ("Newton in lanes", "tab:pink"),
+    "mod_newton_paper": ("Newton, the paper's coordinates", "tab:purple"),
     "mod_3ot": ("MOD_3OT", "tab:orange"),
     "mod_td": ("MOD_TD", "tab:blue"),
     "fill": ("filling the output", "black"),
@@ -108,17 +106,15 @@ def accuracy(path: Path, n: int = 720) -> None:
     step = 2 * np.pi / speed / n
     ours, paper = chains.spatial(1, speed, False), chains.spatial(1, speed, True)
     states = {}
-    system = Global(paper, n + 1, "global-sparse", True, paper.state(1)[1][:, :, 0].copy())
-    system.time, system.state = paper.state(n + 1, step)
+    system = Global(paper, n + 1, "global-sparse", True, Modular(paper, 1).state[:, :, 0].copy(), step)
     system.run()
-    states["GLOB_SP"] = system.state[:, paper.rows[3]]  # x of the slider's point
+    states["GLOB_SP"] = paper.read(system.state)[:, 3]  # x of the slider's point
     guide = chains.guides(1)[0]
-    for name, driver in (("MOD_TD", "run_td"), ("MOD_3OT", "run_3ot")):
-        modular = Modular(ours, n + 1)
-        modular.time, modular.state = ours.state(n + 1, step)
-        modular.run(driver)
-        states[name] = guide[0] * modular.state[:, ours.rows[3]]
-    angle = np.degrees(system.state[0, DRIVER])
+    for name, method in (("MOD_TD", "td"), ("MOD_3OT", "3ot")):
+        modular = Modular(ours, n + 1, step)
+        modular.run(method)
+        states[name] = guide[0] * ours.read(modular.state)[:, 3]
+    angle = np.degrees(speed * system.time)
     figure = _figure(11, 6)
     grid = figure.add_gridspec(3, 2)
     left = figure.add_subplot(grid[:, 0])
@@ -145,18 +141,24 @@ def accuracy(path: Path, n: int = 720) -> None:
 
 
 def stages(row: Row, path: Path) -> None:
-    """Save Figure 9: seconds of position, velocity, acceleration and other as bars, measured, and the paper's."""
+    """Save Figure 9: seconds of position, velocity, acceleration and other as bars, measured, and the paper's.
+
+    Of our own sweeps the total alone: they find all three in one loop.
+    """
     total = {
         "GLOB_SP": row.seconds["global_sparse"],
         "MOD_TD": row.seconds["mod_td"],
         "MOD_3OT": row.seconds["mod_3ot"],
     }
-    ours = {name: [total[name] * x / 100 for x in row.profile[name]] for name in total}
+    ours = {
+        name: [seconds, *(seconds * x / 100 for x in row.profile.get(name, ()))] for name, seconds in total.items()
+    }
+    paper = {name: [sum(parts), *parts] for name, parts in TABLE_5_SECONDS.items()}
     figure = _figure(11, 5)
     left, right = figure.subplots(1, 2, sharey=True)
     for axes, parts, title in (
         (left, ours, f"measured, nEq = {row.n_equations}, {row.speed:g} rad/s"),
-        (right, TABLE_5_SECONDS, "the paper, Table 5, nEq = 806"),
+        (right, paper, "the paper, Table 5, nEq = 806"),
     ):
         _bars(axes, parts)
         axes.set_title(title)
@@ -170,8 +172,8 @@ def _bars(axes: Axes, parts: Mapping[str, Sequence[float]]) -> None:
     colours = {"GLOB_SP": "tab:green", "MOD_TD": "tab:blue", "MOD_3OT": "tab:orange"}
     places = np.arange(len(STAGES) + 1)
     for i, (name, seconds) in enumerate(parts.items()):
-        heights: Any = [sum(seconds), *seconds]
-        bars = axes.bar(places + 0.27 * (i - 1), heights, 0.25, label=name, color=colours[name])
+        heights: Any = list(seconds)
+        bars = axes.bar(places[: len(heights)] + 0.27 * (i - 1), heights, 0.25, label=name, color=colours[name])
         axes.bar_label(
             bars, [f"{h:.1e}" if h < 0.01 else f"{h:.3g}" for h in heights], fontsize=8, rotation=90, padding=3
         )

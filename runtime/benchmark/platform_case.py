@@ -1,15 +1,14 @@
-"""The Stewart platform as a case: through the program's own pipeline, from points and drivers to a layout of groups."""
+"""The Stewart platform as a case: through the pipeline of any mechanism, from points and drivers to its program."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from ..mechanism.builder import Mechanism
+from ..motion.kinematics import prepare
 from ..motion.plan import Array
-from ..motion.planning import plan_groups, studied
-from ..motion.program import Terms, build
-from ..motion.run import driver_values, solve
-from ..motion.tables import layout_of
+from ..motion.program import Terms
+from . import chains
 from .chains import Chain
 from .jets import Jet, constant
 from .methods import Check
@@ -37,20 +36,12 @@ def platform() -> tuple[Chain, Check]:
         motion = f"{rest!r} + {STROKE}*sin({SPEED!r}*t + {i}*pi/3)"
         mechanism.driver(f"leg{i}", between=[f"A{i}", f"B{i}"], distance=motion)
     model = mechanism.model()
-    program = build(model, plan_groups(model, studied(model)), lambda _: None)
-    solution = solve(program, np.zeros(1))
-    layout = layout_of(program, solution.signs)
-    assert layout is not None
-    assert solution.failure is None
-    start = {row: float(x) for row, x in enumerate(solution.state[0, :, 0]) if row not in program.constants}
+    program = prepare(model)[1]
     carrier, body = program.carriers["platform"], model.bodies["platform"]
-
-    def given(time: Array) -> dict[int, Array]:
-        return {program.drivers[name]: values[:3] for name, values in driver_values(model, time).items()}
 
     def check(state: Array) -> float:
         def sum_of(terms: Terms) -> Jet:
-            return Jet(*(sum(c * state[order, row] for row, c in terms) for order in range(3)))
+            return Jet(*chains.sum_of(state, terms))
 
         origin = [sum_of(x) for x in carrier.origin]
         e, f = ([sum_of(x) for x in axis] for axis in carrier.axes[:2])
@@ -63,5 +54,4 @@ def platform() -> tuple[Chain, Check]:
             legs.append((A, B, Jet(*state[:, program.drivers[f"leg{i}"]])))
         return length_error(legs)
 
-    rows = np.array([row for row in range(program.n_rows) if row not in program.constants])
-    return Chain(layout, dict(program.constants), 0.0, SPEED, rows, 9, start, given), check
+    return Chain(program, (*carrier.origin, *carrier.axes[0], *carrier.axes[1]), 9), check

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 
 from ..motion.plan import Array
 from . import chains
-from .methods import CLOSED, NEWTON, ONE_SYSTEM, STEPS, Contest, Global, Modular, Row, compared
-from .profiles import shares
+from .methods import CLOSED, ONE_SYSTEM, STEPS, Contest, Global, Modular, Row, compared
 from .timing import ROUNDS, least
 
 CHECKED = 600  # steps at which the error is taken
@@ -27,8 +28,7 @@ def planar(k: int, n: int = STEPS, rounds: int = ROUNDS) -> Row:
     contest = Contest(n)
     contest.fill(chain.n_equations)
     modular = Modular(chain, n)
-    contest.modular(modular, {**CLOSED, **NEWTON}, check)
-    modular.run("run_td")
+    contest.modular(modular, CLOSED, check)
     start = modular.state[:, :, 0].copy()
     for name, (method, tuned) in ONE_SYSTEM.items():
         if method != "global" or chain.n_equations <= LARGEST_DENSE:
@@ -37,13 +37,10 @@ def planar(k: int, n: int = STEPS, rounds: int = ROUNDS) -> Row:
     return Row(chain.n_equations, k, seconds, contest.error, contest.iterations, timed_steps=contest.timed_steps)
 
 
-def planar_profile(row: Row, n: int = STEPS, rounds: int = ROUNDS) -> None:
-    """Add the shares of position, velocity, acceleration and other to a row of case study 1."""
+def planar_profile(row: Row, n: int = STEPS) -> None:
+    """Add the shares of position, velocity, acceleration and other of the global methods to a row of case study 1."""
     chain = chains.planar(row.groups)
-    row.profile.update(shares(chain, n, rounds))
-    modular = Modular(chain, min(n, PROFILED))
-    modular.run("run_td")
-    start = modular.state[:, :, 0].copy()
+    start = Modular(chain, 1).state[:, :, 0].copy()
     row.profile["GLOB_SP"] = _clocked(chain, min(n, PROFILED), "global-sparse", start)
     if chain.n_equations <= LARGEST_DENSE:
         row.profile["GLOB"] = _clocked(chain, min(n, 240), "global", start)
@@ -63,11 +60,11 @@ def spatial(k: int, speed: float, n: int = STEPS, rounds: int = ROUNDS) -> Row:
     contest.fill(chain.n_equations)
     modular = Modular(chain, n)
     contest.modular(modular, CLOSED, check)
-    contest.modular(Modular(paper, n), {"mod_newton_paper": "run_td"}, wide)
-    start = paper.state(1)[1][:, :, 0].copy()
+    wider = Modular(paper, n)
+    contest.modular(wider, {"mod_newton_paper": ("td", None)}, wide)
+    start = wider.state[:, :, 0].copy()
     contest.one_system("global_sparse", paper, "global-sparse", True, start, wide)
     contest.one_system("global_sparse_default", paper, "global-sparse", False, start, wide)
-    modular.run("run_td")
     same = modular.state[:, :, 0].copy()
     contest.one_system("global_sparse_same", chain, "global-sparse", True, same, check)
     seconds = contest.scaled(least(contest.actions, rounds))
@@ -75,11 +72,10 @@ def spatial(k: int, speed: float, n: int = STEPS, rounds: int = ROUNDS) -> Row:
     return Row(paper.n_equations, k, seconds, contest.error, contest.iterations, speed, timed_steps=timed)
 
 
-def spatial_profile(row: Row, n: int = STEPS, rounds: int = ROUNDS) -> None:
-    """Add the shares of position, velocity, acceleration and other to a row of case study 2."""
-    row.profile.update(shares(chains.spatial(row.groups, row.speed, False), n, rounds))
+def spatial_profile(row: Row, n: int = STEPS) -> None:
+    """Add the shares of position, velocity, acceleration and other of GLOB_SP to a row of case study 2."""
     paper = chains.spatial(row.groups, row.speed, True)
-    start = paper.state(1)[1][:, :, 0].copy()
+    start = Modular(paper, 1).state[:, :, 0].copy()
     row.profile["GLOB_SP"] = _clocked(paper, min(n, PROFILED), "global-sparse", start)
 
 
@@ -101,6 +97,6 @@ def growth_rows(sizes: tuple[int, ...], lanes: int, rounds: int = ROUNDS) -> dic
     for k in sizes:
         n = max(lanes // k, 16)
         modular = Modular(chains.planar(k), n)
-        actions = {name: modular.prepared(driver) for name, driver in CLOSED.items()}
+        actions = {name: functools.partial(modular.run, *way) for name, way in CLOSED.items()}
         found[k] = {name: s / n for name, s in least(actions, rounds).items()}
     return found

@@ -13,6 +13,10 @@ from rich.table import Table
 
 from ..group import GroupType
 from ..library import load, names
+from ..motion.plan import Array
+from .chains import drafted
+from .drafts import Draft
+from .methods import Modular
 
 if TYPE_CHECKING:
     from ...codegen.sampling import Configuration
@@ -41,16 +45,19 @@ class Timing:
 
 
 def time_group(group: GroupType, c: Configuration, lanes: int) -> Timing:
-    """Time the sweeps of a type at one configuration."""
-    m, r, s = group.module, len(group.dependent), len(group.independent)
-    state = np.zeros((3, r + s, lanes))
-    state[0, :s] = c.h[:, None]
-    state[0, s:] = c.phi[:, None]
-    output, time_of = np.zeros((3, r, lanes)), np.full(lanes, c.t)
-    known = (np.arange(s), c.par, np.ones(len(m.BRANCHES)))
-    place = (np.arange(s, s + r), 0, lanes, group.work)
-    td = _best(lambda: m.sweep(time_of, *state, *known, *state, *place))
-    tensor = _best(lambda: m.sweep_3ot(time_of, *state, *known, *state, *place))
+    """Time the sweeps of a type at one configuration, its known coordinates given."""
+    draft = Draft(group.module.NAME)
+    known = draft.rows(len(group.independent))
+    found = draft.group(group, known, c.par.tolist(), c.phi.tolist())
+
+    def given(time: Array) -> dict[int, Array]:
+        still = np.zeros((2, len(time)))
+        return {row: np.vstack([np.full(len(time), x), still]) for row, x in zip(known, c.h, strict=True)}
+
+    modular = Modular(drafted(draft, found, len(found), c.t, 0.0, given), lanes)
+    output = np.zeros((3, len(found), lanes))
+    modular.time[:] = c.t
+    td, tensor = _best(lambda: modular.run("td")), _best(lambda: modular.run("3ot"))
     return Timing(_best(lambda: output.fill(1.5)), td, tensor)
 
 

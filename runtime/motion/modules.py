@@ -1,11 +1,10 @@
-"""Modules of sets of types, such as programs: emitted at first use, kept and signed beside the user's types."""
+"""Modules of sets of types: emitted at first use, kept and signed beside the user's types."""
 
 from __future__ import annotations
 
 import hashlib
 import shutil
 from collections.abc import Callable, Sequence
-from functools import cache
 from pathlib import Path
 from types import ModuleType
 
@@ -13,25 +12,6 @@ from ..library import package_folder
 from ..store import Store, default_root
 
 Variants = Sequence[tuple[ModuleType, frozenset[int]]]
-
-
-def program_module(variants: Variants) -> ModuleType:
-    """Return the module that runs groups of these types; emitted and stored where it is new."""
-    return _program(tuple(variants))
-
-
-@cache
-def _program(variants: tuple[tuple[ModuleType, frozenset[int]], ...]) -> ModuleType:
-    def text() -> str:
-        from ...codegen.program import program_text
-
-        return program_text(variants)
-
-    makers = (
-        "templates/program.py.jinja", "templates/system.py.jinja", "codegen/program.py", "codegen/specialise.py",
-        "runtime/motion/kernels.py", "runtime/motion/lanemath.py",
-    )  # fmt: skip
-    return stored("program", variants, makers, text)
 
 
 def stored(kind: str, variants: Variants, makers: Sequence[str], text: Callable[[], str]) -> ModuleType:

@@ -1,21 +1,17 @@
-"""Groups as rows of index tables: what a compiled program module needs to run a mechanism of any size."""
+"""Groups as rows of index tables: what a compiled module of a set of types needs to run a mechanism of any size."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import ModuleType
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .plan import Array
 from .program import AngleStep, GroupStep, LinearStep, Program
 
-Ints = NDArray[np.int64]
 MOST_VARIANTS = 2  # of one type; with more of them, only what is constant in all counts
-COMBINED, ANGLE, POINTS = -1, -2, 1000
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,24 +54,6 @@ class Layout:
     constants: frozenset[int]
     driven: tuple[int, ...]
     n_rows: int
-
-
-@dataclass
-class Columns:
-    """Lists of any lengths one after the other, and where each begins."""
-
-    start: list[int] = field(default_factory=lambda: [0])
-    values: list[Any] = field(default_factory=list)
-
-    def add(self, values: Sequence[Any]) -> None:
-        self.values += list(values)
-        self.start.append(len(self.values))
-
-    def ints(self) -> tuple[Ints, Ints]:
-        return np.array(self.start, dtype=np.int64), np.array(self.values, dtype=np.int64)
-
-    def floats(self) -> tuple[Ints, Array]:
-        return np.array(self.start, dtype=np.int64), np.array(self.values, dtype=np.float64)
 
 
 def layout_of(program: Program, signs: dict[str, Array] | None = None) -> Layout | None:
@@ -123,33 +101,3 @@ def kind_of(item: Entry, layout: Layout, known: Sequence[tuple[ModuleType, froze
     mask = _mask(item, layout.constants)
     fitting = [i for i, (m, c) in enumerate(known) if m is item.module and c <= mask]
     return max(fitting, key=lambda i: len(known[i][1]))
-
-
-def modular_tables(layout: Layout) -> tuple[Any, ...]:
-    """Return the index tables for the sweep group by group."""
-    known = variants(layout)
-    kinds: list[int] = []
-    h, phi, par, signs, terms, factors = Columns(), Columns(), Columns(), Columns(), [], [0.0]
-    for item in layout.items:
-        assert not isinstance(item, Angle)
-        terms.append(len(factors))
-        if isinstance(item, Combined):
-            kinds.append(COMBINED)
-            h.add([r for part in item.terms for r, _ in part])
-            phi.add(item.rows)
-            par.add(())
-            signs.add(())
-            for part in item.terms:
-                factors += [float(len(part)), *(c for _, c in part)]
-            continue
-        kinds.append(kind_of(item, layout, known))
-        h.add(item.h_rows)
-        phi.add(item.phi_rows)
-        par.add(item.par)
-        signs.add(item.signs)
-    none = np.zeros(len(kinds) + 1, dtype=np.int64)
-    return (
-        (np.array(kinds, dtype=np.int64), *h.ints(), *phi.ints(), *par.floats(), none, signs.floats()[0],
-         np.array(terms, dtype=np.int64), np.array(factors)),
-        signs.floats()[1],
-    )  # fmt: skip

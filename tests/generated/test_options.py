@@ -10,8 +10,9 @@ from numba.core.dispatcher import Dispatcher
 from assurgent.runtime.library import load, manifest
 
 SUPPORT = [
-    "assurgent.runtime.motion.kernels",
-    "assurgent.runtime.motion.lanemath",
+    "assurgent.runtime.sequencer",
+    "assurgent.runtime.lanemath",
+    "assurgent.runtime.motion.global_kernels",
     "assurgent.runtime.dynamics.loads",
     "assurgent.runtime.dynamics.integrator",
 ]
