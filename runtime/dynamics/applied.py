@@ -7,12 +7,19 @@ from dataclasses import replace
 import numpy as np
 
 from ..mechanism.model import Array, Function, Joint, Load, Model, PointForce, Spring, Torque, TorsionSpring
+from .bodylanes import BodyLanes, one_lane
 from .inertia import Inertia, line_of
 from .posture import Posture, width
 
+TURN = 2 * np.pi
+
 
 class Applied:
-    """The loads of a model at a posture: wrenches about the bodies' origins, and the energy that can be stored."""
+    """The loads of a model over lanes: wrenches about the bodies' origins, and the energy that can be stored.
+
+    Torsion springs see a continuous angle. Where it is not that of a driver its whole turns are followed: from lane to
+    lane, and from the last ones that were remembered.
+    """
 
     def __init__(self, model: Model, inertia: Inertia) -> None:
         self.model, self.inertia = replace(model, loads=tuple(_on_line(model, load) for load in model.loads)), inertia
@@ -25,98 +32,99 @@ class Applied:
         self._given = {i.joint: i.value for i in model.initial if i.coordinate == "angle"}
         self._driven = {d.joint: d for d in model.drivers.values() if d.joint is not None and d.kind == "angle"}
 
-    def wrenches(self, posture: Posture, weight: bool = True) -> Array:
-        """Return all applied wrenches, n x w; without the weights where these are counted elsewhere."""
-        found = np.zeros((len(self.index), self.width))
-        d = self.model.dimension
+    # ---- over lanes -----------------------------------------------------------------------------------------------
+    def over(self, bodies: BodyLanes, weight: bool = True) -> Array:
+        """Return all applied wrenches, n x w x lane; without the weights where these are counted elsewhere."""
+        from .bodykernels import add_force, add_spring
+
+        found = np.zeros((len(self.index), self.width, len(bodies)))
+        d, mass, centre = self.model.dimension, self.inertia.mass, self.inertia.centre
         if weight and self.gravity.any():
-            force = self.inertia.mass[:, None] * self.gravity
-            found[:, :d] = force
-            found[:, d:] = _moment(self.inertia.arms(posture), force)
+            for k in np.flatnonzero(mass).tolist():
+                add_force(bodies.rotation, k, centre[k], (mass[k] * self.gravity)[:, None], found)
         for load in self.model.loads:
             match load:
                 case PointForce():
-                    k = self.index[load.body]
-                    self._push(found, posture, k, posture.carried(k, load.point), _values(load.force, posture.time))
+                    force = _values(load.force, bodies.time)
+                    add_force(bodies.rotation, self.index[load.body], load.point, force, found)
                 case Torque():
-                    found[self.index[load.body], d:] += _values(load.torque, posture.time)
+                    found[self.index[load.body], d:] += _values(load.torque, bodies.time)
                 case Spring():
-                    self._spring(found, posture, load)
+                    add_spring(bodies.origin, bodies.turn, bodies.rotation, *self._ends(load), found)
                 case TorsionSpring():
-                    self._torsion(found, posture, load)
+                    self._torsion(found, bodies, load)
         found[0] = 0.0  # what the ground takes moves nothing
         return found
 
-    def potential(self, posture: Posture) -> float:
+    def potential_over(self, bodies: BodyLanes) -> Array:
         """Return the potential energy: of the weights from the global origin, and of the springs."""
-        energy = -float(np.sum(self.inertia.mass * (self.inertia.centres(posture) @ self.gravity)))
+        from .bodykernels import add_spring_energy, add_weight_energy
+
+        energy = np.zeros(len(bodies))
+        mass, centre = self.inertia.mass, self.inertia.centre
+        add_weight_energy(bodies.origin, bodies.rotation, mass, centre, self.gravity, energy)
         for load in self.model.loads:
             if isinstance(load, Spring):
-                energy += 0.5 * load.stiffness * (self._reach(posture, load)[0] - load.length) ** 2
+                add_spring_energy(bodies.origin, bodies.turn, bodies.rotation, *self._ends(load), energy)
             elif isinstance(load, TorsionSpring):
-                energy += 0.5 * load.stiffness * (self._turn(posture, load)[0] - load.angle) ** 2
+                energy += 0.5 * load.stiffness * (self._turn(bodies, load)[0] - load.angle) ** 2
         return energy
 
-    def remember(self, posture: Posture) -> None:
-        """Note the turns of torsion springs, from which the next ones are counted."""
+    def remember_over(self, bodies: BodyLanes) -> None:
+        """Note the turns of torsion springs in the last lane, from which the next ones are counted."""
         for load in self.model.loads:
-            if isinstance(load, TorsionSpring):
-                self.turns[load.name] = self._turn(posture, load)[0]
+            if isinstance(load, TorsionSpring) and len(bodies):
+                self.turns[load.name] = float(self._turn(bodies, load)[0][-1])
+
+    # ---- at one posture -------------------------------------------------------------------------------------------
+    def wrenches(self, posture: Posture, weight: bool = True) -> Array:
+        """Return all applied wrenches, n x w."""
+        return np.asarray(self.over(one_lane(posture), weight)[:, :, 0])
+
+    def potential(self, posture: Posture) -> float:
+        """Return the potential energy."""
+        return float(self.potential_over(one_lane(posture))[0])
+
+    def remember(self, posture: Posture) -> None:
+        """Note the turns of torsion springs."""
+        if any(isinstance(load, TorsionSpring) for load in self.model.loads):
+            self.remember_over(one_lane(posture))
 
     # ---- one load -------------------------------------------------------------------------------------------------
-    def _push(self, found: Array, posture: Posture, body: int, arm: Array, force: Array) -> None:
-        d = len(force)
-        found[body, :d] += force
-        found[body, d:] += _moment(arm[None], force[None])[0]
-
-    def _reach(self, posture: Posture, spring: Spring) -> tuple[float, float, Array, tuple[Array, Array]]:
-        """Return length, its rate, the direction from the first end to the second, and the arms of both."""
+    def _ends(self, spring: Spring) -> tuple[int, int, Array, Array, Array]:
+        """Return bodies, ends and numbers of a spring, as compiled code takes them."""
         one, two = (self.index[b] for b in spring.bodies)
-        arms = posture.carried(one, spring.ends[0]), posture.carried(two, spring.ends[1])
-        way = posture.origin[two] + arms[1] - posture.origin[one] - arms[0]
-        length = float(np.linalg.norm(way))
-        unit = way / length if length > 0 else np.zeros_like(way)
-        rate = float(unit @ (posture.velocity(two, arms[1]) - posture.velocity(one, arms[0])))
-        return length, rate, unit, arms
+        return one, two, *spring.ends, np.array([spring.stiffness, spring.length, spring.damping])
 
-    def _spring(self, found: Array, posture: Posture, spring: Spring) -> None:
-        length, rate, unit, arms = self._reach(posture, spring)
-        tension = spring.stiffness * (length - spring.length) + spring.damping * rate
-        one, two = (self.index[b] for b in spring.bodies)
-        self._push(found, posture, one, arms[0], tension * unit)
-        self._push(found, posture, two, arms[1], -tension * unit)
-
-    def _turn(self, posture: Posture, spring: TorsionSpring) -> tuple[float, float, Array]:
-        """Return the joint's angle, its rate, and its axis."""
+    def _turn(self, bodies: BodyLanes, spring: TorsionSpring) -> tuple[Array, Array, Array]:
+        """Return the joint's angle and its rate (each over lanes), and its axis (s x lane)."""
         joint: Joint = self.model.joints[spring.joint]
         one, two = self.index[joint.first], self.index[joint.second]
-        if posture.planar:
-            rate = float(posture.twist[two, 2] - posture.twist[one, 2])
-            return self._planar_turn(posture, spring, float(posture.angle[two] - posture.angle[one])), rate, np.ones(1)
-        axis, normal = posture.carried(one, joint.axis_a), posture.carried(one, joint.normal_a)
-        other = posture.carried(two, joint.normal_b)
-        angle = float(np.arctan2(axis @ np.cross(normal, other), normal @ other))
-        near = self._prescribed(posture, spring)
-        if near is None:
-            near = self.turns.get(spring.name, self._given.get(spring.joint, 0.0))
-        angle += _whole_turns(near - angle)
-        return angle, float(axis @ (posture.twist[two, 3:] - posture.twist[one, 3:])), axis
-
-    def _planar_turn(self, posture: Posture, spring: TorsionSpring, angle: float) -> float:
-        """Return a continuous angle with the whole turns of its driver, or those that [initial] gives at the start."""
-        near = self._prescribed(posture, spring)
-        if near is not None:
-            return angle + _whole_turns(near - angle)
-        if spring.name not in self._whole:
-            self._whole[spring.name] = _whole_turns(self._given.get(spring.joint, angle) - angle)
-        return angle + self._whole[spring.name]
-
-    def _prescribed(self, posture: Posture, spring: TorsionSpring) -> float | None:
         driver = self._driven.get(spring.joint)
-        return None if driver is None else float(driver.motion(np.array([posture.time]))[0, 0])
+        near = None if driver is None else driver.motion(bodies.time)[0]
+        rates = bodies.turn[1, two] - bodies.turn[1, one]
+        if bodies.planar:
+            angle = bodies.turn[0, two, 0] - bodies.turn[0, one, 0]
+            if near is None:
+                if spring.name not in self._whole:
+                    first = float(angle[0])
+                    self._whole[spring.name] = float(_whole_turns(self._given.get(spring.joint, first) - first))
+                return angle + self._whole[spring.name], rates[0], np.ones((1, 1))
+            return angle + _whole_turns(near - angle), rates[0], np.ones((1, 1))
+        axis, normal = (np.einsum("ijn,j->in", bodies.rotation[one], v) for v in (joint.axis_a, joint.normal_a))
+        other = np.einsum("ijn,j->in", bodies.rotation[two], joint.normal_b)
+        sine = np.einsum("in,in->n", axis, np.cross(normal, other, axis=0))
+        angle = np.arctan2(sine, np.einsum("in,in->n", normal, other))
+        if near is None:
+            angle = np.unwrap(angle)
+            start = self.turns.get(spring.name, self._given.get(spring.joint, 0.0))
+            angle += _whole_turns(start - angle[0])
+        else:
+            angle += _whole_turns(near - angle)
+        return angle, np.einsum("in,in->n", axis, rates), axis
 
-    def _torsion(self, found: Array, posture: Posture, spring: TorsionSpring) -> None:
-        angle, rate, axis = self._turn(posture, spring)
+    def _torsion(self, found: Array, bodies: BodyLanes, spring: TorsionSpring) -> None:
+        angle, rate, axis = self._turn(bodies, spring)
         torque = -(spring.stiffness * (angle - spring.angle) + spring.damping * rate) * axis
         joint, d = self.model.joints[spring.joint], self.model.dimension
         found[self.index[joint.second], d:] += torque
@@ -140,18 +148,11 @@ def _on_line(model: Model, load: Load) -> Load:
     return load
 
 
-def _whole_turns(angle: float) -> float:
+def _whole_turns(angle: Array | float) -> Array:
     """Return the whole turns next to an angle, in radians."""
-    return 2 * np.pi * round(angle / (2 * np.pi))
+    return np.asarray(TURN * np.round(np.asarray(angle) / TURN))
 
 
-def _values(parts: tuple[Function, ...], t: float) -> Array:
-    at = np.array([t])
-    return np.array([float(part(at)[0, 0]) for part in parts])
-
-
-def _moment(arm: Array, force: Array) -> Array:
-    """Return arm × force, m x 1 in the plane and m x 3 in space."""
-    if arm.shape[1] == 2:
-        return np.asarray(arm[:, :1] * force[:, 1:] - arm[:, 1:] * force[:, :1])
-    return np.cross(arm, force)
+def _values(parts: tuple[Function, ...], times: Array) -> Array:
+    """Return the components of a load over time."""
+    return np.array([part(times)[0] for part in parts])

@@ -17,7 +17,7 @@ from .augmented import Augmented
 from .inverse import inverse
 from .nullspace import check_inertia
 from .partition import NoCoordinatesError, Partition, Stop
-from .record import Record, results
+from .record import Record, results, stacked
 from .start import Start, begin
 
 METHODS = ("partition", "global")
@@ -81,7 +81,7 @@ def simulate(
     if stop is not None:
         notes["stopped"] = stop.message
     used = "partition" if isinstance(run, Partition) else "global"
-    return Outcome(results(model, used, records, notes, shown), stop)
+    return Outcome(results(model, used, stacked(model, records), notes, shown), stop)
 
 
 def _method(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..mechanism.model import Array, Body, Model
+from .bodylanes import BodyLanes, one_lane
 from .posture import Posture, width
 
 
@@ -35,20 +36,28 @@ class Inertia:
 
     def matrices(self, posture: Posture) -> Array:
         """Return the mass matrix of each body on its twist, n x w x w."""
-        r, m = self.arms(posture), self.mass
-        found = np.zeros((len(m), self.width, self.width))
-        if posture.planar:
-            x, y = r.T
-            found[:, 0, 0] = found[:, 1, 1] = m
-            found[:, 0, 2] = found[:, 2, 0] = -m * y
-            found[:, 1, 2] = found[:, 2, 1] = m * x
-            found[:, 2, 2] = self.about_centre + m * (x * x + y * y)
+        return self._matrices(posture.rotation)
+
+    def matrices_over(self, bodies: BodyLanes) -> Array:
+        """Return the mass matrices over lanes, lane x n x w x w."""
+        return self._matrices(np.moveaxis(bodies.rotation, 3, 0))
+
+    def _matrices(self, rotation: Array) -> Array:
+        """Return the mass matrices for rotations (... x n x d x d)."""
+        r, m = (rotation @ self.centre[:, :, None])[..., 0], self.mass
+        found = np.zeros((*r.shape[:-1], self.width, self.width))
+        if r.shape[-1] == 2:
+            x, y = r[..., 0], r[..., 1]
+            found[..., 0, 0] = found[..., 1, 1] = m
+            found[..., 0, 2] = found[..., 2, 0] = -m * y
+            found[..., 1, 2] = found[..., 2, 1] = m * x
+            found[..., 2, 2] = self.about_centre + m * (x * x + y * y)
             return found
         S = skew(r)
         mS = m[:, None, None] * S
-        found[:, [0, 1, 2], [0, 1, 2]] = m[:, None]
-        found[:, :3, 3:], found[:, 3:, :3] = -mS, mS
-        found[:, 3:, 3:] = self._turned(posture) - mS @ S
+        found[..., [0, 1, 2], [0, 1, 2]] = m[:, None]
+        found[..., :3, 3:], found[..., 3:, :3] = -mS, mS
+        found[..., 3:, 3:] = rotation @ self.about_centre @ rotation.swapaxes(-1, -2) - mS @ S
         return found
 
     def gyroscopic(self, posture: Posture) -> Array:
@@ -65,15 +74,20 @@ class Inertia:
         found[:, 3:] = np.cross(r, found[:, :3]) + np.cross(omega, spin)
         return found
 
+    def over(self, bodies: BodyLanes) -> tuple[Array, Array]:
+        """Return the wrenches (n x w x lane) that the accelerations of the bodies need, and the kinetic energy."""
+        from .bodykernels import planar_inertia, spatial_inertia
+
+        wrench, kinetic = np.empty((len(self.mass), self.width, len(bodies))), np.empty(len(bodies))
+        kernel = planar_inertia if bodies.planar else spatial_inertia
+        kernel(
+            bodies.origin, bodies.turn, bodies.rotation, self.mass, self.centre, self.about_centre, wrench, kinetic
+        )
+        return wrench, kinetic
+
     def wrenches(self, posture: Posture, acceleration: Array) -> Array:
         """Return the wrenches (n x w) that the accelerations (n x w, of the twists) need: M a + quadratic part."""
-        linear = (self.matrices(posture) @ acceleration[:, :, None])[:, :, 0]
-        return np.asarray(linear + self.gyroscopic(posture))
-
-    def kinetic(self, posture: Posture) -> float:
-        """Return the kinetic energy."""
-        momentum = (self.matrices(posture) @ posture.twist[:, :, None])[:, :, 0]
-        return 0.5 * float(np.sum(momentum * posture.twist))
+        return np.asarray(self.over(one_lane(posture, acceleration))[0][:, :, 0])
 
     def _turned(self, posture: Posture) -> Array:
         return np.asarray(posture.rotation @ self.about_centre @ posture.rotation.swapaxes(1, 2))
@@ -98,8 +112,8 @@ def line_of(model: Model, body: Body) -> tuple[Array, Array]:
 
 
 def skew(v: Array) -> Array:
-    """Return the matrices of v ×, n x 3 x 3."""
-    found = np.zeros((len(v), 3, 3))
-    found[:, 0, 1], found[:, 0, 2], found[:, 1, 2] = -v[:, 2], v[:, 1], -v[:, 0]
-    found -= found.swapaxes(1, 2)
+    """Return the matrices of v ×, ... x 3 x 3."""
+    found = np.zeros((*v.shape[:-1], 3, 3))
+    found[..., 0, 1], found[..., 0, 2], found[..., 1, 2] = -v[..., 2], v[..., 1], -v[..., 0]
+    found -= found.swapaxes(-1, -2)
     return found

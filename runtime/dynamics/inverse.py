@@ -1,4 +1,4 @@
-"""Inverse dynamics: efforts of drivers or actuators, reactions and power along a prescribed motion."""
+"""Inverse dynamics: efforts of drivers or actuators, reactions and power along a prescribed motion, over lanes."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ from numpy.typing import NDArray
 
 from ..errors import InputError
 from ..mechanism.absolute import Absolute
-from ..mechanism.assembly import Linear
-from ..mechanism.bodymotion import BodyMotion
 from ..mechanism.mobility import COORDINATES
 from ..mechanism.model import Array, Model
-from ..motion.bodies import body_motions
+from ..mechanism.structure import Group
 from ..motion.continuity import follow
 from ..motion.kinematics import diagnostics, prepare
-from ..motion.program import NumericStep
 from ..motion.results import Results
 from ..motion.run import Failure, Solution
 from ..motion.timefunctions import check_times
 from .applied import Applied
+from .bodylanes import BodyLanes, body_lanes
+from .columns import velocity_columns
 from .coordinates import Coordinate, driven_by
+from .forces import Forces, Solved
 from .inertia import Inertia
-from .mechanics import Mechanics
 from .meetings import meetings, passed
 from .posture import Posture, poses_of, width
-from .reactions import Reactions
-from .record import Record, energies, results
+from .reactions import by_scheme
+from .record import Recorded, reactions_of, results
 
 SINGULAR = 1e-10  # of the largest: an actuator whose power vanishes cannot carry the motion
+STILL = 1e-14  # of the size, or of a radian, for a driver's: a coordinate that moves no further stands still
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,37 +66,16 @@ def inverse(model: Model, times: Array | None = None, progress: Callable[[str], 
     _check_actuators(model, structure.mobility)
     grid = asked if asked[0] == start else np.concatenate([[start], asked])
     solution = follow(program, grid)
-    steps = solution.asked[solution.asked < solution.solved]
-    inside = _Inverse(model, scheme, solution)
-    records, unbounded = _records(model, solution, steps, inside)
     notes = dict(diagnostics(solution, structure))
+    inside = _Inverse(model, scheme, structure.groups)
+    record, unbounded = inside.record(solution, solution.asked[solution.asked < solution.solved])
     notes["power_balance"] = inside.imbalance
     if unbounded:
         notes["unbounded"] = unbounded
-    if inside.reactions.not_unique:
-        notes["reactions"] = {"not_unique": sorted(inside.reactions.not_unique & set(model.joints))}
-    shown = max(0, len(records) - (len(grid) - len(asked)))
-    return InverseOutcome(results(model, "td", records, notes, shown), solution.failure)
-
-
-def _records(
-    model: Model, solution: Solution, steps: NDArray[np.int64], inside: _Inverse
-) -> tuple[list[Record], list[float]]:
-    """Return the records of the asked steps, and the times at which forces grow without bound."""
-    meeting = meetings(solution)
-    beside = {n for k in steps.tolist() if k in meeting for n in meeting[k].nodes}
-    lanes = np.array(sorted({*steps.tolist(), *beside}), dtype=np.int64)
-    motions = body_motions(solution, lanes)
-    found: dict[int, Record] = {}
-    for i, k in enumerate(lanes.tolist()):
-        state = _posture(model, motions, float(solution.time[k]), i)
-        found[k] = inside.record(*state, k, singular=k in meeting)
-    unbounded = []
-    for k in steps.tolist():
-        if k in meeting:
-            found[k], grows = passed(found[k], meeting[k], found)
-            unbounded += [float(solution.time[k])] if grows else []
-    return [found[k] for k in steps.tolist()], unbounded
+    if inside.forces.not_unique:
+        notes["reactions"] = {"not_unique": sorted(inside.forces.not_unique)}
+    shown = max(0, len(record.bodies) - (len(grid) - len(asked)))
+    return InverseOutcome(results(model, "td", record, notes, shown), solution.failure)
 
 
 def _check_actuators(model: Model, mobility: int) -> None:
@@ -107,113 +86,102 @@ def _check_actuators(model: Model, mobility: int) -> None:
         )
 
 
-def _posture(model: Model, motions: Mapping[str, BodyMotion], t: float, i: int) -> tuple[Posture, Array]:
-    """Return posture and acceleration at one step of the motions of the bodies."""
-    n, d, w = len(model.bodies), model.dimension, width(model)
-    origin, rotation, angle = np.zeros((n, d)), np.tile(np.eye(d), (n, 1, 1)), np.zeros(n)
-    rates = np.zeros((2, n, w))
-    for k, name in enumerate(model.bodies):
-        if name not in motions:
-            continue
-        m = motions[name]
-        origin[k] = m.origin[0, :, i]
-        rates[:, k, :d] = m.origin[1:, :, i]
-        if m.angle is not None:
-            angle[k] = m.angle[0, i]
-            c, s = np.cos(angle[k]), np.sin(angle[k])
-            rotation[k] = [[c, -s], [s, c]]
-            rates[:, k, 2] = m.angle[1:, i]
-        else:
-            assert m.rotation is not None
-            assert m.omega is not None
-            assert m.alpha is not None
-            rotation[k] = m.rotation[i]
-            rates[0, k, 3:], rates[1, k, 3:] = m.omega[:, i], m.alpha[:, i]
-    return Posture(t, origin, rotation, angle, rates[0]), rates[1]
-
-
 class _Inverse:
     """The equations of one model along a known motion."""
 
-    def __init__(self, model: Model, scheme: str, solution: Solution) -> None:
-        self.model, self.scheme, self.solution = model, scheme, solution
-        numeric = any(isinstance(s, NumericStep) for s in solution.program.steps)
-        self.mechanics = None if numeric else Mechanics(solution.program)
+    def __init__(self, model: Model, scheme: str, groups: tuple[Group, ...]) -> None:
+        self.model, self.scheme = model, scheme
         self.inertia = Inertia(model)
         self.applied = Applied(model, self.inertia)
-        self.reactions = Reactions(model)
-        self.drivers = tuple(model.drivers)
-        self.system = Absolute(model)
-        self.acting = {a.name: _coordinate(model, a.joint) for a in model.actuators}
-        self.actuated = driven_by(replace(model, drivers={}), self.acting.values()) if self.acting else model
-        self.actuator_rows = Absolute(self.actuated)
+        self.forces = Forces(model, groups)
         self.imbalance = 0.0
+        self.acting: Forces | None = None
+        if model.actuators:
+            acting = [_coordinate(model, a.joint) for a in model.actuators]
+            self.acting = Forces(driven_by(replace(model, drivers={}), acting))
 
-    def record(self, posture: Posture, acceleration: Array, step: int, singular: bool = False) -> Record:
-        """Return efforts, reactions and energies at one step; of a singular step only the energies hold."""
-        self.applied.remember(posture)
-        loads = self.applied.wrenches(posture)
-        inertia = self.inertia.wrenches(posture, acceleration)
-        lack = inertia - loads
-        lack[0] = 0.0
-        R = self._columns(posture, step)
-        wanted = np.einsum("nwk,nw->k", R, lack)
-        if self.acting:
-            given = self._actuators(posture, R, wanted)
-            by_driver = {c.driver: given[a] for a, c in self.acting.items()}
-            pushes = effort_wrenches(self.actuated, posture, by_driver)
-        else:
-            given = dict(zip(self.drivers, wanted.tolist(), strict=True))
-            pushes = effort_wrenches(self.model, posture, given)
-        if not singular:
-            self._balance(posture, inertia, loads, pushes)
-        reactions = self.reactions.solve(posture, lack - pushes, self.scheme, R, self.inertia.matrices(posture))
-        efforts = dict.fromkeys(self.drivers, 0.0) if self.acting else given
-        return Record(
-            posture, acceleration, *energies(self.inertia, self.applied, posture),
-            efforts=efforts, actuators=given if self.acting else {}, reactions=reactions,
-        )  # fmt: skip
+    def record(self, solution: Solution, steps: NDArray[np.int64]) -> tuple[Recorded, list[float]]:
+        """Return what is reported at the asked steps, and the times at which forces grow without bound.
 
-    def _columns(self, posture: Posture, step: int) -> Array:
-        """Return R, n x w x k: the motion of the bodies for the unit rate of each driver, by the groups.
-
-        Cams have no group solver, and at an instant where branches meet a group has no rates of its own: there the
-        rows of all joints give the smallest motion.
+        Where branches meet a group has no rates of its own: forces follow from steps on both sides.
         """
-        if self.mechanics is not None:
-            found = self.mechanics.at_step(self.solution, step)
-            if found is not None:
-                return found.R
-        poses = poses_of(self.system, posture)
-        linear = Linear(self.system, poses)
-        n, w = len(self.model.bodies), width(self.model)
-        R = np.zeros((n, w, len(self.drivers)))
-        for i, name in enumerate(self.drivers):
-            unit = self.system.per_driver({d: float(d == name) for d in self.drivers})
-            R[1:, :, i] = linear.solve(unit)[: (n - 1) * w].reshape(n - 1, w)
-        return R
+        meeting = meetings(solution)
+        met = [k for k in sorted(meeting) if k in set(steps.tolist())] if meeting else []
+        beside = [n for k in met for n in meeting[k].nodes]
+        lanes = np.union1d(steps, np.array(beside, dtype=np.int64)) if beside else steps
+        bodies = body_lanes(solution, lanes)
+        singular = np.isin(lanes, np.array(list(meeting), dtype=np.int64))
+        inertia, kinetic = self.inertia.over(bodies)
+        loads = self.applied.over(bodies)
+        potential = self.applied.potential_over(bodies)
+        columns = velocity_columns(solution, lanes) if self.scheme == "tangent" else None
+        efforts, wrenches = self._solved(bodies, inertia, loads, singular, columns)
+        unbounded = []
+        for k in met:
+            nodes = np.searchsorted(lanes, meeting[k].nodes)
+            if passed(efforts, wrenches, int(np.searchsorted(lanes, k)), nodes, meeting[k].weights):
+                unbounded.append(float(solution.time[k]))
+        record = Recorded(bodies, kinetic, potential, *self._named(efforts), reactions_of(self.model, wrenches))
+        return (record if lanes is steps else record.at(np.searchsorted(lanes, steps))), unbounded
 
-    def _actuators(self, posture: Posture, R: Array, wanted: Array) -> dict[str, float]:
+    def _named(self, efforts: Array) -> tuple[dict[str, Array], dict[str, Array]]:
+        """Return the efforts of drivers and of actuators by their names."""
+        if self.acting is None:
+            return dict(zip(self.model.drivers, efforts, strict=True)), {}
+        acting = dict(zip([a.name for a in self.model.actuators], efforts, strict=True))
+        return {d: np.zeros(efforts.shape[1]) for d in self.model.drivers}, acting
+
+    def _solved(
+        self, bodies: BodyLanes, inertia: Array, loads: Array, singular: NDArray[np.bool_], columns: Array | None
+    ) -> tuple[Array, Array]:
+        """Return efforts (of drivers, or of actuators; each over lanes) and the wrenches of the joints."""
+        lack = inertia - loads
+        if self.acting is None:
+            found = self.forces.solve(bodies, lack[None], singular)
+            efforts = found.drivers[0]
+            pushes = self.forces.exerted(bodies, efforts)
+        else:
+            units = [self.acting.exerted(bodies, unit) for unit in _units(len(self.model.actuators), len(bodies))]
+            found = self.forces.solve(bodies, np.stack([lack, *units]), singular)
+            efforts = self._actuators(bodies, found, singular)
+            pushes = self.acting.exerted(bodies, efforts)
+        self._balance(bodies, inertia, loads, pushes, singular)
+        if self.acting is not None or self.forces.moved_drivers:
+            found = self.forces.solve(bodies, (lack - pushes)[None], singular, driven=False)
+        if self.scheme == "direct":
+            return efforts, found.wrenches
+        return efforts, by_scheme(
+            self.scheme, self.forces, bodies, lack - pushes, self.inertia, ~singular, found.wrenches, columns
+        )
+
+    def _actuators(self, bodies: BodyLanes, found: Solved, singular: NDArray[np.bool_]) -> Array:
         """Return the efforts of the actuators: their power for every unit rate is that of the drivers."""
-        rows = self.actuator_rows.jacobian(poses_of(self.actuator_rows, posture))
-        n = (len(self.model.bodies) - 1) * width(self.model)
-        place = {name: k for k, name in enumerate(self.actuator_rows.names) if self.actuator_rows.of_driver[k]}
-        A = np.array([rows[place[c.driver], :n] @ R[1:].reshape(n, -1) for c in self.acting.values()])
-        s = np.linalg.svd(A, compute_uv=False)
-        if s[-1] <= SINGULAR * max(s[0], 1e-300):
+        A = found.drivers[1:].transpose(2, 0, 1).copy()  # lane, actuator, driver: power at the unit rate of a driver
+        A[singular] = np.eye(A.shape[1])  # their forces follow from other lanes
+        assert self.acting is not None
+        s = np.linalg.svd(A / self.acting.driver_scales[:, None] * self.forces.driver_scales, compute_uv=False)
+        stuck = (s[:, -1] <= np.maximum(SINGULAR * s[:, 0], STILL)) & ~singular
+        if stuck.any():
             raise InputError(
-                f"{self.model.origin or self.model.name}: [actuators]: at t = {posture.time:.9g} s the efforts of "
-                f"{', '.join(self.acting)} cannot carry the motion (their joints stand still, or depend on each other) "
-                "- put the actuators at other joints"
+                f"{self.model.origin or self.model.name}: [actuators]: at t = {bodies.time[np.argmax(stuck)]:.9g} s "
+                f"the efforts of {', '.join(a.name for a in self.model.actuators)} cannot carry the motion (their "
+                "joints stand still, or depend on each other) - put the actuators at other joints"
             )
-        return dict(zip(self.acting, np.linalg.solve(A.T, wanted).tolist(), strict=True))
+        given = np.linalg.solve(A.swapaxes(1, 2), found.drivers[0].T[:, :, None])[:, :, 0]
+        return np.ascontiguousarray(given.T)
 
-    def _balance(self, posture: Posture, inertia: Array, loads: Array, pushes: Array) -> None:
+    def _balance(
+        self, bodies: BodyLanes, inertia: Array, loads: Array, pushes: Array, singular: NDArray[np.bool_]
+    ) -> None:
         """Note how far the powers of inertia, loads and efforts miss each other, relative to their sizes."""
-        parts = [float(np.sum(posture.twist * x)) for x in (inertia, loads, pushes)]
-        size = sum(float(np.sum(np.abs(posture.twist * x))) for x in (inertia, loads, pushes))
-        if size > 0:
-            self.imbalance = max(self.imbalance, abs(parts[0] - parts[1] - parts[2]) / size)
+        from .bodykernels import imbalance
+
+        self.imbalance = float(imbalance(bodies.origin, bodies.turn, inertia, loads, pushes, singular))
+
+
+def _units(n: int, lanes: int) -> Array:
+    """Return n efforts over lanes, each time one of them the unit and all others zero."""
+    return np.repeat(np.eye(n)[:, :, None], lanes, axis=2)
 
 
 def _coordinate(model: Model, joint: str) -> Coordinate:

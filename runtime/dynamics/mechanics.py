@@ -118,20 +118,6 @@ class Mechanics:
             found = replace(found, posture=replace(found.posture, angle=whole))
         return found
 
-    def at_step(self, solution: Solution, step: int) -> Instant | None:
-        """Return the instant of a step of a solved run of the same program, on its branches."""
-        t, state = float(solution.time[step]), solution.state
-        for group in self.groups:
-            name = group.plan.name
-            signs = solution.signs[name].copy()
-            for when, which in solution.course.flips.get(name, []):
-                if when <= t:
-                    signs[which] *= -1.0
-            self.signs[name] = signs
-            self.state[0, group.phi_rows, 0] = state[0, group.phi_rows, step]
-        self.near = {s.row: float(state[0, s.row, step]) for s in self.program.steps if isinstance(s, AngleStep)}
-        return self.evaluate(t, *state[:, self.rows, step])
-
     def accept(self, instant: Instant, free: NDArray[np.int64], zddot: Array) -> None:
         """Note the last evaluation as the place from which the next ones are predicted; z̈ of the free coordinates."""
         state, k = self.state, self.k

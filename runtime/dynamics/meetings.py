@@ -5,15 +5,13 @@ At such an instant the group has no velocity transformation of its own, although
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..mechanism.model import Array
 from ..motion.run import BRIDGE_NODES, Solution, bridge_weights
-from .reactions import Wrench
-from .record import Record
 
 GROWTH = 2.0  # of forces from the outer to the inner nodes: more is a force that grows without bound
 
@@ -39,29 +37,14 @@ def meetings(solution: Solution) -> dict[int, Meeting]:
     return found
 
 
-def passed(record: Record, meeting: Meeting, records: Mapping[int, Record]) -> tuple[Record, bool]:
-    """Return a record with forces between those of the nodes, and whether they grow without bound there."""
-    nodes = [records[n] for n in meeting.nodes]
-    return _between(record, nodes, meeting.weights), _grows(nodes)
+def passed(efforts: Array, wrenches: Array, lane: int, nodes: NDArray[np.int64], weights: Array) -> bool:
+    """Put forces between those of the nodes into a lane; return whether they grow without bound there.
 
-
-def _between(record: Record, nodes: Sequence[Record], weights: Array) -> Record:
-    def sums(pick: Callable[[Record], Mapping[str, float]]) -> dict[str, float]:
-        pairs = list(zip(weights.tolist(), nodes, strict=True))
-        return {name: sum(w * pick(n)[name] for w, n in pairs) for name in pick(record)}
-
-    reactions = {}
-    for joint in record.reactions:
-        parts = [(w, n.reactions[joint]) for w, n in zip(weights, nodes, strict=True)]
-        force, moment = (np.sum([w * getattr(r, name) for w, r in parts], axis=0) for name in ("force", "moment"))
-        reactions[joint] = Wrench(force, moment)
-    return replace(
-        record, efforts=sums(lambda r: r.efforts), actuators=sums(lambda r: r.actuators), reactions=reactions
-    )
-
-
-def _grows(nodes: Sequence[Record]) -> bool:
-    """Return whether the largest force grows towards the middle of the nodes."""
-    sizes = [max([float(np.abs(r.force).max()) for r in n.reactions.values()], default=0.0) for n in nodes]
+    Efforts run over lanes last, and so do the wrenches of the joints (joint x w x lane).
+    """
+    efforts[..., lane] = efforts[..., nodes] @ weights
+    wrenches[..., lane] = wrenches[..., nodes] @ weights
+    d = 2 if wrenches.shape[1] == 3 else 3
+    sizes = np.abs(wrenches[:, :d, nodes]).max(axis=(0, 1), initial=0.0)
     inner, outer = max(sizes[3:5]), max(sizes[0], sizes[-1])
-    return inner > GROWTH * outer > 0.0
+    return bool(inner > GROWTH * outer > 0.0)

@@ -7,13 +7,11 @@ the same origin. So twist · wrench is power, and the rows of `Absolute` act on 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ..mechanism.absolute import Absolute
-from ..mechanism.bodymotion import BodyMotion
 from ..mechanism.model import FRAME, Array, Model
 from ..mechanism.rows import Poses
 
@@ -37,13 +35,6 @@ class Posture:
     def carried(self, body: int, local: Array) -> Array:
         """Return a vector from the axes of a body in global axes."""
         return np.asarray(self.rotation[body] @ local)
-
-    def velocity(self, body: int, arm: Array) -> Array:
-        """Return the velocity of the point of a body that lies at `arm` (global axes) from its origin."""
-        twist = self.twist[body]
-        if self.planar:
-            return np.array([twist[0] - twist[2] * arm[1], twist[1] + twist[2] * arm[0]])
-        return np.asarray(twist[:3] + np.cross(twist[3:], arm))
 
 
 def width(model: Model) -> int:
@@ -81,23 +72,3 @@ def posture_of(poses: Poses, twist: Array, time: float) -> Posture:
         planar = np.ascontiguousarray(poses.rotation[:, :2, :2])
         return Posture(time, poses.origin[:, :2].copy(), planar, poses.angle.copy(), twist[:, [0, 1, 5]])
     return Posture(time, poses.origin.copy(), poses.rotation.copy(), poses.angle.copy(), twist.copy())
-
-
-def motions(model: Model, postures: Sequence[Posture], accelerations: Sequence[Array]) -> dict[str, BodyMotion]:
-    """Return the motion of every movable body over a sequence of postures with their accelerations (n x w each)."""
-    d, found = model.dimension, {}
-    n, w = len(model.bodies), width(model)
-    origins = np.array([p.origin for p in postures]).reshape(-1, n, d)
-    rates = np.array([[p.twist, a] for p, a in zip(postures, accelerations, strict=True)])
-    rates = rates.reshape(-1, 2, n, w)  # time, order, body, component: also where there is no instant
-    for k, name in enumerate(model.bodies):
-        if name == FRAME:
-            continue
-        origin = np.stack([origins[:, k].T, rates[:, 0, k, :d].T, rates[:, 1, k, :d].T])
-        if d == 2:
-            angle = np.stack([np.array([p.angle[k] for p in postures]), rates[:, 0, k, 2], rates[:, 1, k, 2]])
-            found[name] = BodyMotion(origin, angle=angle)
-        else:
-            rotation = np.array([p.rotation[k] for p in postures]).reshape(-1, d, d)
-            found[name] = BodyMotion(origin, rotation=rotation, omega=rates[:, 0, k, 3:].T, alpha=rates[:, 1, k, 3:].T)
-    return found

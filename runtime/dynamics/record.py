@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..mechanism.model import Array, Model
 from ..motion.measure import measure
 from ..motion.results import ActuatorSeries, DriverSeries, EnergySeries, ReactionSeries, Results
 from ..motion.run import driver_values
 from .applied import Applied
+from .bodylanes import BodyLanes, lanes_of, one_lane
 from .inertia import Inertia
-from .posture import Posture, motions
+from .posture import Posture
 from .reactions import Wrench
 
 
@@ -33,51 +35,88 @@ class Record:
     independent: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, eq=False)
+class Recorded:
+    """All instants of a simulation as lanes, the last axis of every array of the bodies."""
+
+    bodies: BodyLanes
+    kinetic: Array
+    potential: Array
+    efforts: Mapping[str, Array] = field(default_factory=dict)  # of drivers
+    actuators: Mapping[str, Array] = field(default_factory=dict)
+    reactions: Mapping[str, ReactionSeries] = field(default_factory=dict)
+    criterion: Mapping[str, Array] = field(default_factory=dict)
+    independent: tuple[tuple[str, ...], ...] = ()
+
+    def at(self, lanes: NDArray[np.int64]) -> Recorded:
+        """Return some instants."""
+        return Recorded(
+            self.bodies.at(lanes),
+            self.kinetic[lanes],
+            self.potential[lanes],
+            {name: x[lanes] for name, x in self.efforts.items()},
+            {name: x[lanes] for name, x in self.actuators.items()},
+            {name: ReactionSeries(x.force[lanes], x.moment[lanes]) for name, x in self.reactions.items()},
+            {name: x[lanes] for name, x in self.criterion.items()},
+            tuple(self.independent[k] for k in lanes) if self.independent else (),
+        )
+
+
 def energies(inertia: Inertia, applied: Applied, posture: Posture) -> tuple[float, float]:
     """Return kinetic and potential energy."""
-    return inertia.kinetic(posture), applied.potential(posture)
+    bodies = one_lane(posture)
+    return float(inertia.over(bodies)[1][0]), float(applied.potential_over(bodies)[0])
 
 
-def results(
-    model: Model,
-    method: str,
-    records: Sequence[Record],
-    diagnostics: Mapping[str, Any],
-    asked: int,
-) -> Results:
-    """Return the results of the last `asked` records; the first ones only tell where continuous angles begin."""
-    times = np.array([r.posture.time for r in records])
-    found = motions(model, [r.posture for r in records], [r.acceleration for r in records])
-    points, bodies, joints, drivers = measure(model, found, times, driver_values(model, times))
-    if records and records[0].efforts:
-        drivers = {d: DriverSeries(s.value, np.array([r.efforts[d] for r in records])) for d, s in drivers.items()}
-    kinetic, potential = (np.array([getattr(r, key) for r in records]) for key in ("kinetic", "potential"))
-    listed = records[0].criterion if records else {}
-    result = Results(
-        model.name, method, model.space, times, points, bodies, joints, drivers,
-        actuators=_actuators(records),
-        reactions=_reactions(model, records),
-        energy=EnergySeries(kinetic, potential, kinetic + potential),
-        criterion={c: np.array([r.criterion[c] for r in records]) for c in listed} or None,
-        independent=tuple(r.independent for r in records) if records and records[0].independent else None,
-        diagnostics=dict(diagnostics),
-    )  # fmt: skip
-    return result if asked == len(records) else _last(result, asked)
+def stacked(model: Model, records: Sequence[Record]) -> Recorded:
+    """Return records of single instants as one of all."""
 
+    def over(pick: Callable[[Record], Mapping[str, float]]) -> dict[str, Array]:
+        return {name: np.array([pick(r)[name] for r in records]) for name in (pick(records[0]) if records else ())}
 
-def _actuators(records: Sequence[Record]) -> dict[str, ActuatorSeries] | None:
-    if not records or not records[0].actuators:
-        return None
-    return {a: ActuatorSeries(np.array([r.actuators[a] for r in records])) for a in records[0].actuators}
-
-
-def _reactions(model: Model, records: Sequence[Record]) -> dict[str, ReactionSeries]:
-    planar, found = model.dimension == 2, {}
+    reactions = {}
     for joint in records[0].reactions if records else ():
         moment = np.array([r.reactions[joint].moment for r in records])
         force = np.array([r.reactions[joint].force for r in records])
-        found[joint] = ReactionSeries(force, moment[:, 0] if planar else moment)
+        reactions[joint] = ReactionSeries(force, moment[:, 0] if model.dimension == 2 else moment)
+    return Recorded(
+        lanes_of(model, [r.posture for r in records], [r.acceleration for r in records]),
+        np.array([r.kinetic for r in records]),
+        np.array([r.potential for r in records]),
+        over(lambda r: r.efforts),
+        over(lambda r: r.actuators),
+        reactions,
+        over(lambda r: r.criterion),
+        tuple(r.independent for r in records) if records and records[0].independent else (),
+    )
+
+
+def reactions_of(model: Model, wrenches: Array) -> dict[str, ReactionSeries]:
+    """Return the wrenches of the joints (joint x w x lane) as they are reported."""
+    d, found = model.dimension, {}
+    for name, wrench in zip(model.joints, wrenches, strict=True):
+        moment = wrench[2] if d == 2 else np.ascontiguousarray(wrench[3:].T)
+        found[name] = ReactionSeries(np.ascontiguousarray(wrench[:d].T), moment)
     return found
+
+
+def results(model: Model, method: str, record: Recorded, diagnostics: Mapping[str, Any], asked: int) -> Results:
+    """Return the results of the last `asked` instants; the first ones only tell where continuous angles begin."""
+    times = record.bodies.time
+    found = record.bodies.motions(model)
+    points, bodies, joints, drivers = measure(model, found, times, driver_values(model, times))
+    if record.efforts:
+        drivers = {d: DriverSeries(s.value, record.efforts[d]) for d, s in drivers.items()}
+    result = Results(
+        model.name, method, model.space, times, points, bodies, joints, drivers,
+        actuators={a: ActuatorSeries(x) for a, x in record.actuators.items()} or None,
+        reactions=dict(record.reactions),
+        energy=EnergySeries(record.kinetic, record.potential, record.kinetic + record.potential),
+        criterion=dict(record.criterion) or None,
+        independent=record.independent or None,
+        diagnostics=dict(diagnostics),
+    )  # fmt: skip
+    return result if asked == len(times) else _last(result, asked)
 
 
 def _last(result: Results, n: int) -> Results:
