@@ -109,7 +109,7 @@ def read_bodies(program: Program, state: Array, time: Array) -> BodyLanes:
     for carrier in carriers:
         axes = carrier.axes[:1] if d == 2 else carrier.axes if carrier.line is None else (*carrier.axes, *_NONE)
         parts += [*carrier.origin, *(terms for axis in axes for terms in axis)]
-    table = combination((), parts)
+    table = combination(parts)
     if d == 2:
         rows = np.array([-1 if c.angle is None else c.angle[0] for c in carriers], dtype=np.int64)
         offsets = np.array([0.0 if c.angle is None else c.angle[1] for c in carriers])
