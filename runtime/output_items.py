@@ -34,21 +34,49 @@ def behind(item, e, count):  # type: ignore[no-untyped-def]
 
 
 @njit(**INLINED)
+def term(item, e, j, numbers, n, begin):  # type: ignore[no-untyped-def]
+    """Row and factor of term j of the combination at item[e]; where there is none, the first with the factor zero."""
+    if j < item[e]:
+        return np.uint64(item[e + 1 + 2 * j] * n) + begin, numbers[item[e + 2 + 2 * j]]
+    return np.uint64(item[e + 1] * n) + begin, 0.0
+
+
+@njit(**INLINED)
 def write_plane(item, e, f, numbers, q, n, call, first, last, out, at):  # type: ignore[no-untyped-def]
-    """Write two components of at most two terms each at asked lanes that follow each other."""
-    begin, o = np.uint64(call[CALL_SIZE + first] - first), np.uint64(at)
-    x0, f0 = np.uint64(item[e + 1] * n) + begin, numbers[item[e + 2]]
-    y0, g0 = np.uint64(item[f + 1] * n) + begin, numbers[item[f + 2]]
+    """Write two components of at most four terms each at asked lanes that follow each other."""
+    begin, o, two = np.uint64(call[CALL_SIZE + first] - first), np.uint64(at), np.uint64(2)
+    x0, a0 = term(item, e, 0, numbers, n, begin)
+    y0, b0 = term(item, f, 0, numbers, n, begin)
     if item[e] == 1 and item[f] == 1:
         for i in range(np.uint64(first), np.uint64(last)):
-            out[o + np.uint64(2) * i] = f0 * q[x0 + i]
-            out[o + np.uint64(2) * i + np.uint64(1)] = g0 * q[y0 + i]
+            out[o + two * i] = a0 * q[x0 + i]
+            out[o + two * i + np.uint64(1)] = b0 * q[y0 + i]
         return
-    x1, f1 = (np.uint64(item[e + 3] * n) + begin, numbers[item[e + 4]]) if item[e] > 1 else (x0, 0.0)
-    y1, g1 = (np.uint64(item[f + 3] * n) + begin, numbers[item[f + 4]]) if item[f] > 1 else (y0, 0.0)
+    x1, a1 = term(item, e, 1, numbers, n, begin)
+    x2, a2 = term(item, e, 2, numbers, n, begin)
+    x3, a3 = term(item, e, 3, numbers, n, begin)
+    y1, b1 = term(item, f, 1, numbers, n, begin)
+    y2, b2 = term(item, f, 2, numbers, n, begin)
+    y3, b3 = term(item, f, 3, numbers, n, begin)
     for i in range(np.uint64(first), np.uint64(last)):
-        out[o + np.uint64(2) * i] = f0 * q[x0 + i] + f1 * q[x1 + i]
-        out[o + np.uint64(2) * i + np.uint64(1)] = g0 * q[y0 + i] + g1 * q[y1 + i]
+        out[o + two * i] = (a0 * q[x0 + i] + a1 * q[x1 + i]) + (a2 * q[x2 + i] + a3 * q[x3 + i])
+        out[o + two * i + np.uint64(1)] = (b0 * q[y0 + i] + b1 * q[y1 + i]) + (b2 * q[y2 + i] + b3 * q[y3 + i])
+
+
+@njit(**INLINED)
+def write_one(item, e, numbers, q, n, call, first, last, out, at, width):  # type: ignore[no-untyped-def]
+    """Write one component at asked lanes that follow each other, `width` apart, four terms at a time."""
+    begin, o, w = np.uint64(call[CALL_SIZE + first] - first), np.uint64(at), np.uint64(width)
+    x0, a0 = term(item, e, 0, numbers, n, begin)
+    x1, a1 = term(item, e, 1, numbers, n, begin)
+    x2, a2 = term(item, e, 2, numbers, n, begin)
+    x3, a3 = term(item, e, 3, numbers, n, begin)
+    for i in range(np.uint64(first), np.uint64(last)):
+        out[o + w * i] = (a0 * q[x0 + i] + a1 * q[x1 + i]) + (a2 * q[x2 + i] + a3 * q[x3 + i])
+    for j in range(4, item[e]):
+        x0, a0 = term(item, e, j, numbers, n, begin)
+        for i in range(np.uint64(first), np.uint64(last)):
+            out[o + w * i] += a0 * q[x0 + i]
 
 
 @njit(**INLINED)
@@ -58,12 +86,15 @@ def write_components(item, width, numbers, q, n, call, first, last, out, at):  #
     e = 4
     if whole and width == 2:
         f = behind(item, e, 1)
-        if 0 < item[e] <= 2 and 0 < item[f] <= 2:
+        if 0 < item[e] <= 4 and 0 < item[f] <= 4:
             write_plane(item, e, f, numbers, q, n, call, first, last, out, at)
             return
     for c in range(width):
-        for i in range(first, last):
-            out[at + i * width + c] = component(item, e, numbers, q, n, call[CALL_SIZE + i])
+        if whole and item[e] > 0:
+            write_one(item, e, numbers, q, n, call, first, last, out, at + c, width)
+        else:
+            for i in range(first, last):
+                out[at + i * width + c] = component(item, e, numbers, q, n, call[CALL_SIZE + i])
         e = behind(item, e, 1)
 
 

@@ -97,17 +97,23 @@ def sequence(steps, tables, numbers, changes, signs, edges, t, state, out, call,
 @njit(**OPTIONS)
 def look(kappa, residual, state, t, tables, step, first, last, report):  # type: ignore[no-untyped-def]
     """Note the least conditioning, the largest residual, where branches may meet, and steps far from their prediction."""
-    for k in range(first, last):
-        if not kappa[k] >= report[LEAST]:
-            report[LEAST] = kappa[k]
-            report[LEAST_AT] = k
-        if not residual[k] <= report[RESIDUAL]:
-            report[RESIDUAL] = residual[k]
-    for k in range(first + 1, last - 1):
-        here, before, behind = kappa[k], kappa[k - 1], kappa[k + 1]
-        # a V that reaches zero falls by its own height within one step
-        if here < NEAR and here <= before and here <= behind and here <= 1.2 * max(before - here, behind - here):
-            report[SUSPECTS] += 1
+    least, largest = np.inf, report[RESIDUAL]
+    for k in range(np.uint64(first), np.uint64(last)):
+        least = least if kappa[k] >= least else kappa[k]  # NaN comes through
+        largest = largest if residual[k] <= largest else residual[k]
+    report[RESIDUAL] = largest
+    if not least >= report[LEAST]:
+        report[LEAST] = least
+        for k in range(first, last):
+            if not kappa[k] > least:
+                report[LEAST_AT] = k
+                break
+    if not least >= NEAR:
+        for k in range(first + 1, last - 1):
+            here, before, behind = kappa[k], kappa[k - 1], kappa[k + 1]
+            # a V that reaches zero falls by its own height within one step
+            if here < NEAR and here <= before and here <= behind and here <= 1.2 * max(before - here, behind - here):
+                report[SUSPECTS] += 1
     if step[N_PHI] < 0:  # closed form: its branch is its sign
         return
     scale = 0.0
@@ -145,6 +151,20 @@ def constants(  # type: ignore[no-untyped-def]
             outdot[row + k] = 0.0
         for k in range(np.uint64(first), np.uint64(last)):
             outddot[row + k] = 0.0
+    return 0
+
+
+def constant_values(  # type: ignore[no-untyped-def]
+    item_at, numbers_at, changes_at, signs_at, t_at, q_at, qdot_at, qddot_at,
+    out_at, outdot_at, outddot_at, call_at, first, last, work_at
+):  # fmt: skip
+    """The values of rows that never change, where their rates stand as zeros already."""
+    item, numbers, call, out = carray(item_at, FAR), carray(numbers_at, FAR), carray(call_at, FAR), carray(out_at, FAR)
+    for i in range(item[0]):
+        row = np.uint64(item[1 + 2 * i] * call[STRIDE])
+        value = numbers[item[2 + 2 * i]]
+        for k in range(np.uint64(first), np.uint64(last)):
+            out[row + k] = value
     return 0
 
 

@@ -18,6 +18,7 @@ from ..errors import AssemblyError, InputError
 from ..mechanism.model import Array
 from ..motion.program import AngleStep, GroupStep, NumericStep, Program
 from ..motion.run import Solution, assembly_modes
+from ..motion.sequence import SOLVED_KINDS
 from .carriers import Carriers, Instant
 
 
@@ -59,7 +60,7 @@ class Mechanics:
             raise InputError(
                 "a mechanism with a cam has no closed solver for its free coordinates - use simulate --method global"
             )
-        self._items = [i for i, item in enumerate(program.sequence.items) if item.kind not in ("constants", "body angle")]
+        self._items = program.sequence.of_kind(*SOLVED_KINDS)
         self.groups = tuple(s for s in program.steps if isinstance(s, GroupStep))
         self.known: tuple[float, Array] | None = None  # time and φ, φ̇, φ̈ of all rows when last accepted
         self.angles: tuple[float, Array, Array, Array] | None = None
@@ -69,15 +70,15 @@ class Mechanics:
     def begin(self, t: float, values: Array, starts: Mapping[str, Array], angle: Array) -> None:
         """Assemble every group next to its start (φ in the order of its solver), planar angles next to `angle`."""
         self._put(t, values, np.zeros(self.k), np.zeros(self.k))
-        solution = Solution(self.program, self.time, np.zeros(1, dtype=np.int64), self.state, self.k + 1)
+        none, numbers = np.zeros(1, dtype=np.int64), self.program.sequence.numbers
+        solution = Solution(self.program, self.time, none, self.state, self.k + 1, numbers)
         self.bridge, self.known, self.angles = None, None, (t, angle, 0 * angle, 0 * angle)
         index = {b: i for i, b in enumerate(self.model.bodies)}
         for i in self._items:
             step = self.program.sequence.items[i].step
             if self.program.sequence.items[i].group_step is not None:
                 assert isinstance(step, GroupStep)
-                near = replace(step, solver=replace(step.solver, start=starts[step.plan.name]))
-                modes = assembly_modes(solution, near, every=False)
+                modes = assembly_modes(solution, step, every=False, start=starts[step.plan.name])
                 if not modes:
                     raise AssemblyError(
                         f"group {step.plan.name} ({', '.join(step.plan.bodies)}) cannot be assembled at t = {t:.9g} s"

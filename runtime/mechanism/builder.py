@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from ..dynamics.equilibrium import Equilibrium
+    from ..motion.designs import CompiledMechanism
     from ..motion.results import Results
     from .structure import Structure
 
@@ -140,6 +141,22 @@ class Mechanism:
         if outcome.failure is not None:
             raise_failure(outcome.failure, outcome.results)
         return outcome.results
+
+    def compile(
+        self,
+        times: Sequence[float] | None = None,
+        points: Sequence[str] | None = None,
+        bodies: Sequence[str] | None = None,
+        joints: Sequence[str] | None = None,
+    ) -> CompiledMechanism:
+        """Return the mechanism compiled once, to be run for many designs; all series unless some are named.
+
+        >>> c = Mechanism.load("four-bar.toml").compile(points=["P"])
+        >>> c(a=2.1).points["P"].position, c.batch({"a": [2.0, 2.1, 2.2]}).points["P"].position
+        """
+        from ..motion.designs import CompiledMechanism
+
+        return CompiledMechanism(self.data(), self.name or "mechanism", self.folder, times, points, bodies, joints)
 
     def inverse(self, times: Sequence[float] | None = None, method: str = "direct", **settings: float) -> Results:
         """Return efforts, reactions and energies along the motion that the drivers prescribe.

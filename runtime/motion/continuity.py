@@ -27,14 +27,14 @@ NEAR, FAR = 0.35, 0.25  # as in the sequencer: conditioning below which branches
 SUSPECTS, STRAYS = 3, 4  # of the sequencer's report
 
 
-def follow(program: Program, time: Array, method: str = "td") -> Solution:
-    """Return the motion at the asked times with every group kept on its branch."""
+def follow(program: Program, time: Array, method: str = "td", numbers: Array | None = None) -> Solution:
+    """Return the motion at the asked times with every group kept on its branch; `numbers` are those of a design."""
     course = Course()
-    solution = solve(program, time, method, course=course)
+    solution = solve(program, time, method, course=course, numbers=numbers)
     for _ in range(ROUNDS):
         if not _mend(solution, course):
             return solution
-        solution = solve(program, time, method, course=course)
+        solution = solve(program, time, method, course=course, numbers=numbers)
     # still not settled: what cannot be followed with certainty is not shown
     for step in program.steps:
         if isinstance(step, GroupStep) and not step.solver.closed_form:
@@ -155,7 +155,7 @@ def _crosses(solution: Solution, step: GroupStep, c: float, width: float, before
     part = _part(solution, step, before, np.array([c - delta, c + delta]))
     if part.solved < 3:
         return None
-    rows, solver, m = step.phi_rows, step.solver, step.solver.group.module
+    rows, solver, m = step.phi_rows, solution.solver(step), step.solver.group.module
     x, v, a = part.state[:, rows, 1]
     expected = x + 2 * delta * (v + delta * a)
     h = np.ascontiguousarray(part.state[0, step.h_rows, 2])
@@ -177,7 +177,7 @@ def _crosses(solution: Solution, step: GroupStep, c: float, width: float, before
 def _part(solution: Solution, step: GroupStep, before: int, times: Array) -> Solution:
     """Return the groups up to `step` solved at a few times after step `before`, each on its branch there."""
     program = solution.program
-    part = begin(program, np.concatenate([[solution.time[before]], times]))
+    part = begin(program, np.concatenate([[solution.time[before]], times]), solution.numbers)
     for items in segments(part, step):
         for i in items:
             other = program.sequence.items[i].group_step

@@ -14,11 +14,13 @@ from .program import GroupStep, Program
 from .run import BRIDGE_NODES, Course, Solution, begin, bridge_weights, grid_of, solve, stop
 
 
-def solve_global(program: Program, time: Array, method: str, course: Course) -> Solution:
+def solve_global(
+    program: Program, time: Array, method: str, course: Course, numbers: Array | None = None
+) -> Solution:
     """Return the motion at the asked times by one Newton system over all groups."""
-    first = solve(program, time[:1], "td")
-    grid = grid_of(program, time, course)
-    solution = begin(program, grid)
+    first = solve(program, time[:1], "td", numbers=numbers)
+    grid = grid_of(program, time, course, numbers)
+    solution = begin(program, grid, numbers)
     solution.asked, solution.course = np.searchsorted(grid, time), course
     solution.modes, solution.chosen, solution.signs = first.modes, first.chosen, first.signs
     if first.failure is not None:
@@ -26,7 +28,8 @@ def solve_global(program: Program, time: Array, method: str, course: Course) -> 
         return solution
     solution.state[:, :, 0] = first.state[:, :, 0]
     driven = list(program.drivers.values())
-    system = build(program.sequence, driven, solution.state[0, :, 0].copy(), float(grid[0]), method)
+    start = solution.state[0, :, 0].copy()
+    system = build(program.sequence, driven, start, float(grid[0]), method, numbers=solution.numbers)
     skip = np.zeros(len(grid), dtype=np.bool_)
     bridges = [b for found in course.bridges.values() for b in found]
     skip[[int(np.searchsorted(grid, t)) for t, _, _ in bridges]] = True

@@ -101,8 +101,9 @@ def _blocks(sequence: Sequence) -> list[_Block]:
 
 
 def build(
-    sequence: Sequence, driven: list[int], start: Array, t: float, method: str, tuned: bool = True
-) -> System:
+    sequence: Sequence, driven: list[int], start: Array, t: float, method: str, tuned: bool = True,
+    numbers: Array | None = None,
+) -> System:  # fmt: skip
     """Return the system of a sequence; `start` is the state's first order in the first lane, assembled."""
     from .global_kernels import BLOCK_SIZE, all_equations, block_equation
 
@@ -119,7 +120,7 @@ def build(
         np.zeros(most), np.zeros(most * largest), np.zeros(most * widest), np.zeros((3, n_rows)),
         np.zeros(widest * n_rows), np.zeros_like(sequence.work),
     )  # fmt: skip
-    program = (table, sequence.tables, sequence.numbers)
+    program = (table, sequence.tables, sequence.numbers if numbers is None else numbers)
     call, now = _call(), np.array([t])
     expanded = _expanded(sequence)
     unknown = [r for b in blocks for r in b.phi]
@@ -192,7 +193,7 @@ def build(
         all_equations(0, *program, now, base, scratch, call, ints(equations), places, first, np.zeros(n))
         klu = sparse(Ap, Ai, first, tuned)
         if klu is None:
-            system = build(sequence, driven, start, t, "global", tuned)
+            system = build(sequence, driven, start, t, "global", tuned, numbers)
             system.linear.name = "dense LU, since KLU is not installed (pip install kvxopt brings it)"
             return system
         linear = klu

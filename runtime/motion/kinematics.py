@@ -87,15 +87,22 @@ def _run(
     check_times(model, asked)
     if jerk:
         return _with_jerk(model, asked, method, progress)
-    structure, program = prepare(model, progress)
+    return run_program(*prepare(model, progress), asked, method)
+
+
+def run_program(
+    structure: Structure, program: Program, asked: Array, method: str, numbers: Array | None = None
+) -> Outcome:
+    """Return the motion of a program at the asked times, with the numbers of a design (the nominal ones by default)."""
+    start = float(program.model.simulation.start)
     first = asked[0] > start  # the assembly is chosen at the start and followed from there
     grid = np.concatenate([[start], asked]) if first else asked
     if method.startswith("global") and not has_system(program):
         return _absolute(program, structure, asked, grid, method)
-    solution = follow(program, grid, method)
+    solution = follow(program, grid, method, numbers)
     steps = solution.asked[1:] if first else solution.asked
     results = report(solution, steps[steps < solution.solved], method, structure)
-    return Outcome(model, structure, results, solution.failure)
+    return Outcome(program.model, structure, results, solution.failure)
 
 
 def _with_jerk(model: Model, asked: Array, method: str, progress: Callable[[str], None]) -> Outcome:
@@ -190,7 +197,7 @@ def diagnostics(solution: Solution, structure: Structure) -> dict[str, object]:
         least, at, residual = solution.report[step.plan.name][:3].tolist()
         # rows are squares of lengths, and, where the group finds directions or angles, numbers of order one
         lengths = all(s.startswith(("x_", "y_", "z_")) for s in step.solver.group.dependent)
-        relative = residual / (model.size**2 if lengths else max(1.0, model.size**2))
+        relative = residual / (solution.size**2 if lengths else max(1.0, solution.size**2))
         worst = max(worst, relative)
         found: dict[str, object] = {
             "type": step.plan.type,

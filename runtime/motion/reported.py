@@ -60,30 +60,24 @@ class Reporter:
         from ..sequencer import CALL_SIZE, STRIDE
 
         self.solution, self.lanes = solution, lanes
-        self.outputs = solution.program.outputs
+        self.outputs, self.written = solution.program.outputs, solution.program.sequence.written
         self.call = np.concatenate([np.zeros(CALL_SIZE, dtype=np.int64), lanes])
         self.call[STRIDE] = solution.state.shape[2]
         self.edges, self.lost = np.array([0, len(lanes)]), np.zeros(1, dtype=np.int64)
 
-    def series(self, output: Output) -> tuple[Array, Array, Array]:
+    def series(self, written: tuple[Output, int]) -> tuple[Array, Array, Array]:
         """Return value, rate and acceleration of an output, lane by lane."""
         from ..sequencer import sequence
 
+        output, place = written
         n, widest, solution = len(self.lanes), max(output.widths), self.solution
         out = np.empty((3, 1, n * widest))
         if n:
             for body in output.angles:
                 solution.follow_angle(body)
-            values: list[Any] = []
-
-            def number(value: Any) -> int:
-                values.append(value)
-                return len(values) - 1
-
-            table = np.array(output.table(number, (0, 0, 0)), dtype=np.int64)
             sequence(
-                steps_of(output.function), table, np.array(values, dtype=np.float64), NONE_2, NONE_2_1, self.edges,
-                solution.time, solution.state, out, self.call, NONE, n, self.lost, NO_INTS, NONE_2,
+                steps_of(output.function), solution.program.sequence.tables[place:], solution.numbers, NONE_2, NONE_2_1,
+                self.edges, solution.time, solution.state, out, self.call, NONE, n, self.lost, NO_INTS, NONE_2,
             )  # fmt: skip
         first, second, third = (
             out[i, 0, : n * w].reshape(n, w) if w > 1 else out[i, 0, :n] for i, w in enumerate(output.widths)
@@ -93,7 +87,7 @@ class Reporter:
     # ---- tables ----
     def points(self) -> Lazy[PointSeries]:
         def make(name: str) -> PointSeries:
-            output = self.outputs.point(name)
+            (output,) = self.written["points", name]
             if output is None:
                 return self._by_bodies(self.outputs.point_bodies[name], "points")[name]
             return PointSeries(*self.series(output))
@@ -102,11 +96,11 @@ class Reporter:
 
     def bodies(self) -> Lazy[BodySeries]:
         def make(name: str) -> BodySeries:
-            output = self.outputs.body(name)
+            (output,) = self.written["bodies", name]
             if output is None:
                 return self._by_bodies(self.outputs.homes[name][0], "bodies")[name]
             value, rate, bend = self.series(output)
-            if output.widths[0] == 1:
+            if output[0].widths[0] == 1:
                 return BodySeries(angle=value, angular_velocity=rate, angular_acceleration=bend)
             rotation = value.reshape(-1, 3, 3)
             return BodySeries(rotation=rotation, angular_velocity=rate, angular_acceleration=bend)
@@ -117,7 +111,7 @@ class Reporter:
         joints = self.solution.program.model.joints
 
         def make(name: str) -> JointSeries:
-            angle, displacement = self.outputs.joint(name)
+            angle, displacement = self.written["joints", name]
             has_angle, has_displacement = joints[name].kind in ("R", "C", "H"), joints[name].kind != "R"
             if (has_angle and angle is None) or (has_displacement and displacement is None):
                 return self._by_bodies(name, "joints")[name]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NoReturn
 
@@ -16,7 +16,8 @@ from ..mechanism.model import Model
 from ..status import MESSAGES, NO_ASSEMBLY, OK, SINGULAR
 from .plan import Array
 from .program import GroupStep, NumericStep, Program
-from .sequence import Ints
+from .sequence import SOLVED_KINDS, Ints
+from .solvers import Solver
 from .threads import each, thread_count
 from .timefunctions import values as time_values
 
@@ -70,6 +71,7 @@ class Solution:
     asked: NDArray[np.int64]
     state: Array  # (order, row, step)
     solved: int  # steps that are solved
+    numbers: Array  # of the design
     iterations: int = 0
     failure: Failure | None = None
     modes: dict[str, tuple[Mode, ...]] = field(default_factory=dict)
@@ -79,6 +81,16 @@ class Solution:
     notes: dict[str, object] = field(default_factory=dict)  # of the method, for the diagnostics
     residuals: dict[str, float] = field(default_factory=dict)  # largest, scaled, of groups in absolute coordinates
 
+    @property
+    def size(self) -> float:
+        """A length of the mechanism's order of size."""
+        return float(self.numbers[self.program.sequence.size_place])
+
+    def solver(self, step: GroupStep) -> Solver:
+        """Return the solver of a group with the numbers of the design."""
+        par, start = self.program.sequence.numbers_of(step, self.numbers)
+        return replace(step.solver, par=par, start=start)
+
     angled: set[str] = field(default_factory=set)  # bodies whose continuous angles stand in their rows
 
     def follow_angle(self, body: str) -> None:
@@ -87,7 +99,10 @@ class Solution:
             self.angled.add(body)
             sequence, edges = self.program.sequence, np.array([0, self.solved], dtype=np.int64)
             if self.solved:
-                sequence.run("angles", self.time, self.state, edges, np.zeros((1, 0)), [sequence.body_angles[body]])
+                items = [sequence.body_angles[body]]
+                sequence.run(
+                    "angles", self.time, self.state, edges, np.zeros((1, 0)), items, numbers=self.numbers
+                )
 
     @cached_property
     def report(self) -> dict[str, Array]:
@@ -107,8 +122,9 @@ class Solution:
         n = self.solved
         edges, signs = np.array([0, n], dtype=np.int64), np.zeros((1, 0))
         self.program.sequence.run(
-            "quality", self.time, self.state, edges, signs, items, out=out, report=report, block=max(n, 1)
-        )
+            "quality", self.time, self.state, edges, signs, items, out=out, report=report, block=max(n, 1),
+            numbers=self.numbers,
+        )  # fmt: skip
 
 
 def driver_values(model: Model, time: Array) -> dict[str, Array]:
@@ -125,54 +141,71 @@ def driver_values(model: Model, time: Array) -> dict[str, Array]:
     return {name: values[:, i] for i, name in enumerate(model.drivers)}
 
 
-def inner_steps(model: Model, time: Array) -> Array:
+def inner_steps(program: Program, time: Array, numbers: Array) -> Array:
     """Return times with inner ones where a driver would move too far at once."""
     if len(time) < 2:
         return time
     splits = np.ones(len(time) - 1, dtype=np.int64)
-    values = driver_values(model, time)
-    for name, driver in model.drivers.items():
-        largest = LARGEST_TURN if driver.kind in ("angle", "turn") else LARGEST_STROKE * model.size
+    sequence, drivers = program.sequence, program.model.drivers
+    values = dict(zip(drivers, sequence.drive(time, numbers).swapaxes(0, 1), strict=True))
+    size = float(numbers[sequence.size_place])
+    for name, driver in drivers.items():
+        largest = LARGEST_TURN if driver.kind in ("angle", "turn") else LARGEST_STROKE * size
         # the rate sees what a difference of values misses, such as a whole turn between two steps
         rate = np.abs(values[name][1])
         way = np.maximum(np.abs(np.diff(values[name][0])), np.maximum(rate[1:], rate[:-1]) * np.diff(time))
         splits = np.maximum(splits, np.ceil(way / largest * (1 - 1e-9)).astype(np.int64))
     if splits.max() == 1:
         return time
+    return refined(time, splits)
+
+
+def refined(time: Array, splits: Ints) -> Array:
+    """Return times with each interval split into so many equal steps."""
     splits = np.minimum(splits, MOST_INNER)
     pieces = [np.linspace(a, b, n, endpoint=False) for a, b, n in zip(time[:-1], time[1:], splits, strict=True)]
     return np.append(np.concatenate(pieces), time[-1])
 
 
-def grid_of(program: Program, time: Array, course: Course) -> Array:
+def grid_of(program: Program, time: Array, course: Course, numbers: Array | None = None) -> Array:
     """Return the times to be solved: the asked ones, inner ones, and those that the course adds."""
-    grid = inner_steps(program.model, time)
+    grid = inner_steps(program, time, program.sequence.numbers if numbers is None else numbers)
     if course.extra:
         grid = np.union1d(grid, [t for t in course.extra if grid[0] < t < grid[-1]])
     return grid
 
 
-def begin(program: Program, grid: Array) -> Solution:
-    """Return an unsolved state over a grid of times: constants and drivers in their rows."""
+def begin(program: Program, grid: Array, numbers: Array | None = None) -> Solution:
+    """Return an unsolved state over a grid of times: constants and drivers in their rows, with a design's numbers."""
     state = np.empty((3, program.n_rows, len(grid)))
     sequence = program.sequence
-    sequence.run("constants", grid, state, np.array([0, len(grid)]), np.zeros((1, 0)))
-    for name, values in driver_values(program.model, grid).items():
-        state[:, program.drivers[name]] = values[:3]
-    return Solution(program, grid, np.arange(len(grid)), state, len(grid))
+    numbers = sequence.numbers if numbers is None else numbers
+    edges, items = np.array([0, len(grid)]), sequence.of_kind("constants")
+    sequence.run("constants", grid, state, edges, np.zeros((1, 0)), items, numbers=numbers)
+    if program.drivers:
+        state[:, list(program.drivers.values())] = sequence.drive(grid, numbers)[:3]
+    return Solution(program, grid, np.arange(len(grid)), state, len(grid), numbers)
 
 
 def solve(
-    program: Program, time: Array, method: str = "td", modes: bool = False, course: Course | None = None
+    program: Program,
+    time: Array,
+    method: str = "td",
+    modes: bool = False,
+    course: Course | None = None,
+    numbers: Array | None = None,
 ) -> Solution:
-    """Return the motion at the asked times (increasing); `modes` lists the assembly modes of every group as well."""
+    """Return the motion at the asked times (increasing); `modes` lists the assembly modes of every group as well.
+
+    `numbers` are those of a design, the nominal ones by default.
+    """
     course = course or Course()
     if method.startswith("global"):
         from .global_run import solve_global
 
-        return solve_global(program, time, method, course)
-    grid = grid_of(program, time, course)
-    solution = begin(program, grid)
+        return solve_global(program, time, method, course, numbers)
+    grid = grid_of(program, time, course, numbers)
+    solution = begin(program, grid, numbers)
     solution.asked, solution.course = np.searchsorted(grid, time), course
     for items in segments(solution):
         advance(solution, items, method, modes)
@@ -190,7 +223,7 @@ def segments(solution: Solution, last: GroupStep | None = None) -> list[list[int
     bridged = solution.course.bridges
     found: list[list[int]] = [[]]
     for i, item in enumerate(solution.program.sequence.items):
-        if item.kind in ("constants", "body angle"):
+        if item.kind not in SOLVED_KINDS:
             continue
         alone = isinstance(item.step, NumericStep)
         if alone and found[-1]:
@@ -229,10 +262,10 @@ def _swept(solution: Solution, items: Sequence[int], method: str, edges: Ints, s
 
     With several threads runs of items that need no other lane are done by blocks of lanes side by side.
     """
-    sequence, state, t = solution.program.sequence, solution.state, solution.time
+    sequence, state, t, numbers = solution.program.sequence, solution.state, solution.time, solution.numbers
     count = thread_count()
     if count == 1 or edges[-1] < 2 * count:
-        lost, iterations = sequence.run(method, t, state, edges, signs, items)
+        lost, iterations = sequence.run(method, t, state, edges, signs, items, numbers=numbers)
         solution.iterations += iterations
         return {i: int(k) for i, k in zip(items, lost.tolist(), strict=True) if k < edges[-1]}
     found: dict[int, int] = {}
@@ -243,13 +276,13 @@ def _swept(solution: Solution, items: Sequence[int], method: str, edges: Ints, s
         stretch = int(np.searchsorted(edges, parts[i], side="right")) - 1
         return sequence.run(
             method, t, state, parts[i : i + 2], signs[stretch : stretch + 1], chosen,
-            call=np.zeros_like(sequence.call), work=np.zeros_like(sequence.work),
+            call=np.zeros_like(sequence.call), work=np.zeros_like(sequence.work), numbers=numbers,
         )  # fmt: skip
 
     for serial, group in itertools.groupby(items, key=lambda i: sequence.items[i].serial):
         chosen = list(group)
         if serial:
-            lost, iterations = sequence.run(method, t, state, edges, signs, chosen)
+            lost, iterations = sequence.run(method, t, state, edges, signs, chosen, numbers=numbers)
             results = [(lost, iterations)]
         else:
             results = each(part, [(chosen, i) for i in range(len(parts) - 1)])
@@ -336,7 +369,9 @@ def _assemble(solution: Solution, items: Sequence[int], method: str, list_modes:
     signs = _stretches(solution, 1)[1]
     if not list_modes and not any(s.plan.name in wanted for s in groups.values()):
         modes = np.zeros(len(items), dtype=np.int64)
-        _, iterations = sequence.run(method, solution.time, solution.state, first, signs, items, modes=modes)
+        _, iterations = sequence.run(
+            method, solution.time, solution.state, first, signs, items, modes=modes, numbers=solution.numbers
+        )
         solution.iterations += iterations
         if all(modes[k] for k, i in enumerate(items) if i in groups):
             for i, step in groups.items():
@@ -346,7 +381,8 @@ def _assemble(solution: Solution, items: Sequence[int], method: str, list_modes:
         step = groups.get(i)
         if step is not None and not assemble(solution, step, list_modes):
             return False
-        sequence.run(method, solution.time, solution.state, first, _stretches(solution, 1)[1], [i])
+        here = _stretches(solution, 1)[1]
+        sequence.run(method, solution.time, solution.state, first, here, [i], numbers=solution.numbers)
     return True
 
 
@@ -383,11 +419,17 @@ def assemble(solution: Solution, step: GroupStep, list_modes: bool) -> bool:
     return True
 
 
-def assembly_modes(solution: Solution, step: GroupStep, every: bool) -> tuple[Mode, ...]:
-    """Return the ways to assemble a group at the first step; of a Newton type only the nearest unless `every`."""
-    solver, q = step.solver, solution.state[0]
+def assembly_modes(
+    solution: Solution, step: GroupStep, every: bool, start: Array | None = None
+) -> tuple[Mode, ...]:
+    """Return the ways to assemble a group at the first step; of a Newton type only the nearest unless `every`.
+
+    They are numbered and compared by their distance from the sketch, or from `start`.
+    """
+    solver, q = solution.solver(step), solution.state[0]
+    solver = solver if start is None else replace(solver, start=start)
     m, t, h = solver.group.module, float(solution.time[0]), np.ascontiguousarray(q[step.h_rows, 0])
-    size = solution.program.model.size
+    size = solution.size
     scale = np.array([_scale(s, size) for s in solver.group.dependent])
     if solver.closed_form:
         found = []

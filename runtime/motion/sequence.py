@@ -14,12 +14,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import InputError
 from ..group import GroupType
+from ..mechanism.functions import Expression
+from ..mechanism.tables import Table
+from ..mechanism.traced import Traced
+from .outputs import JOINT_KINDS, Output
 from .plan import Array
 from .program import AngleStep, GroupStep, LinearStep, NumericStep, Program, Terms
+from .timefunctions import TimeFunctions, write
+from .timefunctions import values as time_values
 
 Ints = NDArray[np.int64]
 FOLDED_FROM = 400_000  # lanes times groups from which it pays to compile sweeps without the rates of constants
+SOLVED_KINDS = ("group", "points", "combination", "angle", "numeric")  # what a motion is made of
 EMPTY_INTS, EMPTY = np.zeros(0, dtype=np.int64), np.zeros((0, 0))
 
 
@@ -28,7 +36,7 @@ class Item:
     """One item: its step of the program, where its table begins, and for a group the places that others ask for."""
 
     step: GroupStep | LinearStep | AngleStep | NumericStep | None
-    kind: str  # constants, group, points, combination, angle, numeric; body angle: of a result
+    kind: str  # constants, group, points, combination, angle, numeric; own constants and body angle: on request
     place: int
     mask: int = 0  # bits of the known coordinates that never change
     sign_place: int = 0
@@ -86,8 +94,16 @@ class Sequence:
         for body, row in program.angle_rows.items():
             self.body_angles[body] = len(self.items)
             self._angle(None, "body angle", row, 0.0, *program.carriers[body].axes[0])
+        own = [row for row in constants if isinstance(program.constants[row], Traced)]
+        if own:  # those that differ from design to design
+            places = dict(zip(self.ints[1 : 1 + 2 * len(constants) : 2], self.ints[2 : 2 + 2 * len(constants) : 2], strict=True))
+            self._add(None, "own constants", [len(own), *(x for row in own for x in (row, places[row]))])
+        self.motions = self._motions()
+        self.written: dict[tuple[str, str], list[tuple[Output, int] | None]] = {}
+        self._outputs()
         self.tables = np.array(self.ints, dtype=np.int64)
-        self.numbers = np.array([float(getattr(v, "value", v)) for v in self.values], dtype=np.float64)
+        self.numbers = np.array([v.value if isinstance(v, Traced) else float(v) for v in self.values])
+        self.traced = any(isinstance(v, Traced) for v in self.values)
         self.work = np.zeros(self.n_work)
         self.call = np.zeros(8, dtype=np.int64)
         self._steps: dict[tuple[object, ...], Ints] = {}
@@ -126,6 +142,62 @@ class Sequence:
         self.n_signs += len(m.BRANCHES)
         self.n_work = max(self.n_work, m.WORK, 3 * len(points))
 
+    def _motions(self) -> TimeFunctions | None:
+        """Write the drivers' functions of time; None where one is somebody's own code."""
+        functions = [d.motion for d in self.program.model.drivers.values()]
+        if not all(isinstance(f, Expression | Table) for f in functions):
+            return None
+        known: dict[int, int] = {}
+
+        def place(_: str, value: Any) -> int | None:
+            if not isinstance(value, Traced):
+                return None
+            if value.index not in known:
+                known[value.index] = self._number(value)
+            return known[value.index]
+
+        written = write(functions, place)
+        self.moving = bool(known)  # drivers differ from design to design
+        return written if known else write(functions)
+
+    moving = False
+
+    def _outputs(self) -> None:
+        """Write the tables of all series that results may be asked for."""
+        outputs = self.program.outputs
+        for name in outputs.point_bodies:
+            self.written["points", name] = [self._output(outputs.point(name))]
+        for name in outputs.homes:
+            self.written["bodies", name] = [self._output(outputs.body(name))]
+        for name, joint in self.program.model.joints.items():
+            if joint.kind in JOINT_KINDS:
+                self.written["joints", name] = [self._output(part) for part in outputs.joint(name)]
+
+    def _output(self, output: Output | None) -> tuple[Output, int] | None:
+        if output is None:
+            return None
+        place = len(self.ints)
+        self.ints += [int(x) for x in output.table(self._number, (0, 0, 0))]
+        return output, place
+
+    def drive(self, time: Array, numbers: Array) -> Array:
+        """Return value and three derivatives of every driver (order, driver, lane); wrong input where one is no number."""
+        drivers = self.program.model.drivers
+        if self.motions is None or not self.moving:
+            values, bad = time_values([d.motion for d in drivers.values()], time)
+        else:
+            values, bad = self.motions.at(time, numbers)
+        for i, (name, driver) in enumerate(drivers.items() if bad else ()):
+            finite = np.isfinite(values[:3, i]).all(axis=0)
+            if not finite.all():
+                model = self.program.model
+                raise InputError(
+                    f"{model.origin or model.name}: [drivers] {name}: '{driver.motion.text}' or one of its first two "
+                    f"derivatives is not a finite number at t = {time[int(np.argmin(finite))]:g} - correct the "
+                    "expression, or the times of the run"
+                )
+        return values
+
     # ---- addresses ------------------------------------------------------------------------------------------------
     def steps(self, phase: str, items: Listed[int] | None = None, folded: bool = False) -> Ints:
         """Return the table of steps of a phase (td, 3ot, quality, columns, ...) for some items, all by default."""
@@ -149,6 +221,10 @@ class Sequence:
         r = -1 if item.closed else len(item.step.phi_rows)
         return [address, assembly, item.place, len(item.step.h_rows), r]
 
+    def of_kind(self, *kinds: str) -> list[int]:
+        """Return the numbers of the items of some kinds."""
+        return [i for i, item in enumerate(self.items) if item.kind in kinds]
+
     def folded(self, lanes: int) -> bool:
         """Return whether the work pays for sweeps without the rates of constants."""
         return lanes * len(self.groups) >= FOLDED_FROM
@@ -161,6 +237,13 @@ class Sequence:
             if item.group_step is not None:
                 found[item.group_step.plan.name] = i
         return found
+
+    def numbers_of(self, step: GroupStep, numbers: Array) -> tuple[Array, Array]:
+        """Return parameters and the sketch's φ of a group, of one design."""
+        s, r, n_par = len(step.h_rows), len(step.phi_rows), len(step.solver.group.parameters)
+        place = self.items[self.groups[step.plan.name]].place + s + r
+        par, start = self.tables[place : place + 2].tolist()
+        return numbers[par : par + n_par], numbers[start : start + r]
 
     # ---- running --------------------------------------------------------------------------------------------------
     def run(

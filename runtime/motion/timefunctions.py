@@ -308,6 +308,10 @@ class TimeFunctions:
 
         A table goes on with its outermost cubics where it ends.
         """
+        return self.at(x, NO_NUMBERS, order)
+
+    def at(self, x: Array, par: Array, order: int = 3) -> tuple[Array, int]:
+        """Return the same for one design, whose constants stand in `par`."""
         from .timekernels import evaluate
 
         n = len(x)
@@ -315,7 +319,7 @@ class TimeFunctions:
         flat = [part.ravel() for part in found]
         outputs = [*flat, *[flat[-1]] * (3 - order)]
         bad = evaluate(
-            self.code, self.numbers, NO_NUMBERS, 1, max(n, 1), x, max(n, 1), *outputs, n, np.arange(self.count), order,
+            self.code, self.numbers, par, 1, max(n, 1), x, max(n, 1), *outputs, n, np.arange(self.count), order,
             0, n, self.work(),
         )  # fmt: skip
         return found, int(bad)

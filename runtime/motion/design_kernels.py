@@ -1,0 +1,137 @@
+"""Many designs of one program, compiled: each is assembled, solved over its instants, looked at, and reported.
+
+The lanes of a design lie together, so that its numbers are constant over them and every sweep is the one of a single
+run. Imported only where designs run, because it loads Numba.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from ..sequencer import ITERATIONS, N_PHI, PHI, PLACE, RESIDUAL, STRAYS, SUSPECTS, sequence
+from .timekernels import evaluate
+
+OPTIONS: dict[str, Any] = {
+    "cache": True, "error_model": "numpy", "fastmath": {"contract"}, "nogil": True, "no_cfunc_wrapper": True,
+    "_nrt": False,
+}  # fmt: skip
+WHOLE, LOST, APART, OWN_WAY = range(4)  # of a design: solved; lost on the way; not assembled; to be run on its own
+NEVER = 1 << 62
+
+
+@njit(**OPTIONS)
+def drive(functions, numbers, t, state, rows):  # type: ignore[no-untyped-def]
+    """Write the drivers of a design into their rows; the number of lanes that are not finite."""
+    code, own, work = functions
+    n = len(t)
+    size = state.shape[1] * state.shape[2]
+    q, qdot, qddot = state[0].reshape(size), state[1].reshape(size), state[2].reshape(size)
+    return evaluate(code, own, numbers, 1, n, t, n, q, qdot, qddot, qddot, n, rows, 2, 0, n, work)
+
+
+@njit(**OPTIONS)
+def most_splits(functions, numbers, t, state, rows, largest, splits):  # type: ignore[no-untyped-def]
+    """Raise the numbers of inner steps between asked instants to what the fastest of some designs needs."""
+    for d in range(len(numbers)):
+        if drive(functions, numbers[d], t, state, rows) > 0:
+            continue
+        for i in range(len(rows)):
+            for k in range(len(t) - 1):
+                rate = max(abs(state[1, rows[i], k]), abs(state[1, rows[i], k + 1]))
+                way = max(abs(state[0, rows[i], k + 1] - state[0, rows[i], k]), rate * (t[k + 1] - t[k]))
+                if way <= 1e6 * largest[i]:
+                    splits[k] = max(splits[k], np.int64(np.ceil(way / largest[i] * (1 - 1e-9))))
+
+
+@njit(**OPTIONS)
+def first_lost(state, tables, step, count, first, last):  # type: ignore[no-untyped-def]
+    """The first lane from `first` on in which a group's φ or a rate of it is no number."""
+    for k in range(first, last):
+        total = 0.0
+        for i in range(count):
+            row = tables[step[PLACE] + step[PHI] + i]
+            total += state[0, row, k] + state[1, row, k] + state[2, row, k]
+        if not total - total == 0.0:
+            return k
+    return last
+
+
+@njit(**OPTIONS)
+def run_designs(numbers, kept, functions, driver_rows, phases, unknowns, tables, t, state, out, calls, lanes, scratch, bound, answers):  # type: ignore[no-untyped-def]
+    """Run designs one after the other; numbers[design], out[design, order, place].
+
+    phases: steps of constants, solving, quality, angles and outputs. unknowns: number of φ of each step that solves.
+    calls: integers of a call without and with the asked lanes behind them. scratch: arrays that every design uses
+    again. bound: largest residual over the squared size that is none. answers: (status, solved instants, step that
+    was lost, iterations, solved lanes) per design.
+    """
+    constants, solving, quality, angles, outputs = phases
+    call, asked_call = calls
+    signs, work, changes, lost, modes, report, kappa, edges, one = scratch
+    n, asked = len(t), len(lanes)
+    edges[0], edges[1], one[0] = 0, n, 0
+    empty, no_report = edges[:0], changes
+    for d in range(len(numbers)):
+        answers[d, 0], answers[d, 1], answers[d, 2], answers[d, 3], answers[d, 4] = OWN_WAY, 0, -1, 0, 0
+        if not kept[d]:
+            continue
+        if len(driver_rows) > 0 and drive(functions, numbers[d], t, state, driver_rows) > 0:
+            continue
+        own = numbers[d]
+        if len(constants) > 0:
+            sequence(constants, tables, own, changes, signs, edges, t, state, state, call, work, n, lost, empty, no_report)
+        call[ITERATIONS] = 0
+        lost[:] = NEVER
+        modes[:] = 0
+        sequence(solving, tables, own, changes, signs, edges, t, state, state, call, work, n, lost, modes, no_report)
+        answers[d, 3] = call[ITERATIONS]
+        solved, where = n, -1
+        for j in range(len(solving)):
+            if lost[j] < n and unknowns[j] > 0:
+                k = first_lost(state, tables, solving[j], unknowns[j], lost[j], n) if lost[j] > 0 or modes[j] > 0 else 0
+                if k < solved:
+                    solved, where = k, j
+        answers[d, 4] = solved
+        if solved == 0:
+            # a closed form that no sign closes is apart; Newton may need another start
+            answers[d, 0] = APART if solving[where, N_PHI] < 0 else OWN_WAY
+            answers[d, 2] = where
+            if answers[d, 0] == APART:
+                out[d] = np.nan
+            continue
+        edges[1] = solved
+        for j in range(len(report)):
+            report[j] = 0.0
+            report[j, 0] = np.inf
+        sequence(quality, tables, own, changes, signs, edges, t, state, kappa, call, work, n, lost, empty, report)
+        suspicious = 0.0
+        for j in range(len(quality)):
+            suspicious += report[j, SUSPECTS] + report[j, STRAYS]
+            if not report[j, RESIDUAL] <= bound * max(1.0, own[0] * own[0]):
+                suspicious += 1.0
+        if where >= 0 and not np.isfinite(state[0, tables[solving[where, PLACE] + solving[where, PHI]], solved]):
+            answers[d, 0], answers[d, 2] = LOST, where
+        elif where >= 0:
+            suspicious += 1.0  # a dead point: whether the motion goes on is asked by the run itself
+        else:
+            answers[d, 0] = WHOLE
+        if suspicious > 0.0:
+            answers[d, 0] = OWN_WAY
+            edges[1] = n
+            continue
+        reported = asked
+        while reported > 0 and lanes[reported - 1] >= solved:
+            reported -= 1
+        answers[d, 1] = reported
+        if len(angles) > 0:
+            sequence(angles, tables, own, changes, signs, edges, t, state, state, call, work, n, lost, empty, no_report)
+        edges[1] = n
+        if reported < asked:
+            out[d] = np.nan
+        if reported > 0:
+            one[1] = reported
+            here = out[d].reshape(3, 1, out.shape[2])
+            sequence(outputs, tables, own, changes, signs, one, t, state, here, asked_call, work, n, lost, empty, no_report)
