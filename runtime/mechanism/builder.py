@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 import re
 import tempfile
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     from ..dynamics.equilibrium import Equilibrium
     from ..motion.designs import CompiledMechanism
+    from ..motion.reuse import Reuse
     from ..motion.results import Results
     from .structure import Structure
 
@@ -58,6 +60,7 @@ class Mechanism:
         self.actuators: dict[str, dict[str, Any]] = {}
         self.assembly: dict[str, int] = {}
         self.folder = Path()
+        self._kept: Reuse | None = None  # what the last run read and planned
 
     def parameter(self, name: str, value: float | str) -> None:
         """Declare a parameter; it may use earlier ones."""
@@ -134,10 +137,13 @@ class Mechanism:
         Where the mechanism loses its assembly or meets a dead point, AssemblyError says so; its attribute `results`
         holds all that was solved before.
         """
-        from ..motion.kinematics import run
+        from ..motion.reuse import Reuse
         from ..motion.run import raise_failure
 
-        outcome = run(self.model(**settings), _asked(times), method, jerk=jerk, threads=threads)
+        data, origin = self.data(), self.name or "mechanism"
+        if self._kept is None or not self._kept.fits(data, origin, self.folder):
+            self._kept = Reuse(copy.deepcopy(data), origin, self.folder)
+        outcome = self._kept.run(settings, _asked(times), method, jerk, threads)
         if outcome.failure is not None:
             raise_failure(outcome.failure, outcome.results)
         return outcome.results
@@ -148,15 +154,20 @@ class Mechanism:
         points: Sequence[str] | None = None,
         bodies: Sequence[str] | None = None,
         joints: Sequence[str] | None = None,
+        parameters: Sequence[str] | None = None,
     ) -> CompiledMechanism:
         """Return the mechanism compiled once, to be run for many designs; all series unless some are named.
+
+        Designs change the `parameters` that are named, by default all that are numbers; a formula that is named
+        becomes a number.
 
         >>> c = Mechanism.load("four-bar.toml").compile(points=["P"])
         >>> c(a=2.1).points["P"].position, c.batch({"a": [2.0, 2.1, 2.2]}).points["P"].position
         """
         from ..motion.designs import CompiledMechanism
 
-        return CompiledMechanism(self.data(), self.name or "mechanism", self.folder, times, points, bodies, joints)
+        origin = self.name or "mechanism"
+        return CompiledMechanism(self.data(), origin, self.folder, times, points, bodies, joints, parameters)
 
     def inverse(self, times: Sequence[float] | None = None, method: str = "direct", **settings: float) -> Results:
         """Return efforts, reactions and energies along the motion that the drivers prescribe.

@@ -52,9 +52,11 @@ class Traceable:
     program: Program
 
     @classmethod
-    def of(cls, data: Mapping[str, Any], origin: str, folder: Path | None) -> Traceable:
-        """Return the mechanism of a file's values, its program ready."""
-        traced = trace(data, free_parameters(data), origin, None, folder)
+    def of(
+        cls, data: Mapping[str, Any], origin: str, folder: Path | None, names: Sequence[str] | None = None
+    ) -> Traceable:
+        """Return the mechanism of a file's values, its program ready, with the named parameters (or all) free."""
+        traced = trace(data, free_parameters(data) if names is None else names, origin, None, folder)
         structure, program = prepare(traced.model)
         found = cls(data, origin, folder, traced, structure, program)
         object.__setattr__(found, "numbers", traced.tape.compiled(program.sequence.values))
@@ -135,8 +137,9 @@ class CompiledMechanism:
         points: Sequence[str] | None,
         bodies: Sequence[str] | None,
         joints: Sequence[str] | None,
+        parameters: Sequence[str] | None = None,
     ) -> None:
-        self.mechanism = Traceable.of(data, origin, folder)
+        self.mechanism = Traceable.of(data, origin, folder, parameters)
         model, sequence = self.mechanism.nominal, self.mechanism.program.sequence
         simulation = self.mechanism.traced.model.simulation
         if times is None and any(isinstance(x, Traced) for x in (simulation.start, simulation.stop, simulation.step)):

@@ -74,6 +74,13 @@ def run(
 def _run(
     model: Model, times: Array | None, method: str, progress: Callable[[str], None], jerk: bool = False
 ) -> Outcome:
+    asked = asked_times(model, times, method)
+    check_times(model, asked)
+    return run_program(*prepare(model, progress), asked, method, jerk=jerk)
+
+
+def asked_times(model: Model, times: Array | None, method: str) -> Array:
+    """Return the times of a run, checked, with its method."""
     if method not in METHODS:
         raise InputError(f"--method {method}: the methods of run are {', '.join(METHODS)}")
     asked = model.simulation.times() if times is None else np.asarray(times, dtype=np.float64)
@@ -84,16 +91,20 @@ def _run(
         raise InputError(
             f"--at: times are increasing numbers from the start of the simulation ({start:g}) on - put them in order"
         )
-    check_times(model, asked)
-    if jerk:
-        return _with_jerk(model, asked, method, progress)
-    return run_program(*prepare(model, progress), asked, method)
+    return asked
 
 
 def run_program(
-    structure: Structure, program: Program, asked: Array, method: str, numbers: Array | None = None
+    structure: Structure,
+    program: Program,
+    asked: Array,
+    method: str,
+    numbers: Array | None = None,
+    jerk: bool = False,
 ) -> Outcome:
     """Return the motion of a program at the asked times, with the numbers of a design (the nominal ones by default)."""
+    if jerk and not has_system(program):
+        return _with_jerk(structure, program, asked, method)
     start = float(program.model.simulation.start)
     first = asked[0] > start  # the assembly is chosen at the start and followed from there
     grid = np.concatenate([[start], asked]) if first else asked
@@ -101,13 +112,15 @@ def run_program(
         return _absolute(program, structure, asked, grid, method)
     solution = follow(program, grid, method, numbers)
     steps = solution.asked[1:] if first else solution.asked
-    results = report(solution, steps[steps < solution.solved], method, structure)
+    results = report(solution, steps[steps < solution.solved], method, structure, jerk)
     return Outcome(program.model, structure, results, solution.failure)
 
 
-def _with_jerk(model: Model, asked: Array, method: str, progress: Callable[[str], None]) -> Outcome:
+def _with_jerk(structure: Structure, program: Program, asked: Array, method: str) -> Outcome:
+    """Return the motion with jerks by differences: cams have no equations to be differentiated once more."""
+    model = program.model
     delta, first = spacing(model, asked), model.simulation.start
-    outcome = _run(model, inner_times(asked, first, delta), method, progress)
+    outcome = run_program(structure, program, inner_times(asked, first, delta), method)
     return replace(outcome, results=with_jerk(outcome.results, asked, first, delta))
 
 
@@ -163,11 +176,13 @@ def _later(motion: BodyMotion) -> BodyMotion:
     )
 
 
-def report(solution: Solution, steps: NDArray[np.int64], method: str, structure: Structure) -> Results:
-    """Return the results at the given steps of a solution."""
+def report(
+    solution: Solution, steps: NDArray[np.int64], method: str, structure: Structure, jerk: bool = False
+) -> Results:
+    """Return the results at the given steps of a solution; with the jerks of points if asked."""
     model = solution.program.model
     time = solution.time[steps]
-    points, bodies, joints, drivers = reported(solution, steps)
+    points, bodies, joints, drivers = reported(solution, steps, jerk)
     return Results(
         model.name,
         method,

@@ -65,8 +65,8 @@ class Reporter:
         self.call[STRIDE] = solution.state.shape[2]
         self.edges, self.lost = np.array([0, len(lanes)]), np.zeros(1, dtype=np.int64)
 
-    def series(self, written: tuple[Output, int]) -> tuple[Array, Array, Array]:
-        """Return value, rate and acceleration of an output, lane by lane."""
+    def series(self, written: tuple[Output, int], state: Array | None = None) -> tuple[Array, Array, Array]:
+        """Return value, rate and acceleration of an output, lane by lane; of another state where one is given."""
         from ..sequencer import sequence
 
         output, place = written
@@ -77,7 +77,7 @@ class Reporter:
                 solution.follow_angle(body)
             sequence(
                 steps_of(output.function), solution.program.sequence.tables[place:], solution.numbers, NONE_2, NONE_2_1,
-                self.edges, solution.time, solution.state, out, self.call, NONE, n, self.lost, NO_INTS, NONE_2,
+                self.edges, solution.time, solution.state if state is None else state, out, self.call, NONE, n, self.lost, NO_INTS, NONE_2,
             )  # fmt: skip
         first, second, third = (
             out[i, 0, : n * w].reshape(n, w) if w > 1 else out[i, 0, :n] for i, w in enumerate(output.widths)
@@ -85,12 +85,15 @@ class Reporter:
         return first, second, third
 
     # ---- tables ----
-    def points(self) -> Lazy[PointSeries]:
+    def points(self, jerk: bool = False) -> Lazy[PointSeries]:
+        """Return the points, with their jerks where these are asked for."""
+
         def make(name: str) -> PointSeries:
             (output,) = self.written["points", name]
             if output is None:
                 return self._by_bodies(self.outputs.point_bodies[name], "points")[name]
-            return PointSeries(*self.series(output))
+            third = self.series(output, self.solution.jerks)[0] if jerk else None
+            return PointSeries(*self.series(output), third)
 
         return Lazy(list(self.outputs.point_bodies), make)
 
@@ -150,8 +153,8 @@ class Reporter:
 
 
 def reported(
-    solution: Solution, lanes: Ints
+    solution: Solution, lanes: Ints, jerk: bool = False
 ) -> tuple[Lazy[PointSeries], Lazy[BodySeries], Lazy[JointSeries], dict[str, DriverSeries]]:
-    """Return points, bodies, joints and drivers of a run at some of its lanes."""
+    """Return points, bodies, joints and drivers of a run at some of its lanes; points with jerks if asked."""
     reporter = Reporter(solution, np.ascontiguousarray(lanes, dtype=np.int64))
-    return reporter.points(), reporter.bodies(), reporter.joints(), reporter.drivers()
+    return reporter.points(jerk), reporter.bodies(), reporter.joints(), reporter.drivers()

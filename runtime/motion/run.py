@@ -81,6 +81,23 @@ class Solution:
     notes: dict[str, object] = field(default_factory=dict)  # of the method, for the diagnostics
     residuals: dict[str, float] = field(default_factory=dict)  # largest, scaled, of groups in absolute coordinates
 
+    @cached_property
+    def jerks(self) -> Array:
+        """The third derivative of every row, in the first of three orders, by the types' own kernels."""
+        program, sequence, n = self.program, self.program.sequence, self.solved
+        out = np.zeros_like(self.state)
+        if program.drivers:
+            out[0, list(program.drivers.values())] = sequence.drive(self.time, self.numbers)[3]
+        edges, signs = np.array([0, n], dtype=np.int64), np.zeros((1, 0))
+        for items in segments(self):
+            sequence.run(
+                "jerks", self.time, self.state, edges, signs, items, out=out, columns=1, numbers=self.numbers
+            )
+            last = sequence.items[items[-1]].group_step
+            if last is not None:
+                _bridge(self, last, out[:1])
+        return out
+
     @property
     def size(self) -> float:
         """A length of the mechanism's order of size."""
@@ -337,14 +354,15 @@ def _stretches(solution: Solution, n: int) -> tuple[Ints, Array]:
 BRIDGE_NODES = np.array([-4.0, -3.0, -2.0, -1.0, 1.0, 2.0, 3.0, 4.0])
 
 
-def _bridge(solution: Solution, step: GroupStep) -> None:
+def _bridge(solution: Solution, step: GroupStep, state: Array | None = None) -> None:
     """Interpolate (order seven) at instants where the group is singular but smooth, from inner times on both sides."""
+    state = solution.state if state is None else state
     for t, centre, spacing in solution.course.bridges.get(step.plan.name, []):
         lanes = np.searchsorted(solution.time, centre + BRIDGE_NODES * spacing)
         lane = int(np.searchsorted(solution.time, t))
         if lanes[0] > 0 and lanes[-1] < solution.solved:
             weights = bridge_weights(t, centre, spacing)
-            solution.state[:, step.phi_rows, lane] = solution.state[:, step.phi_rows[:, None], lanes[None, :]] @ weights
+            state[:, step.phi_rows, lane] = state[:, step.phi_rows[:, None], lanes[None, :]] @ weights
 
 
 def bridge_weights(t: float, centre: float, spacing: float) -> Array:
