@@ -19,6 +19,7 @@ from .run import Solution, driver_values
 from .sequence import Ints
 
 Value = TypeVar("Value")
+CHUNK = 1 << 22  # numbers
 NO_INTS, NONE = np.zeros(0, dtype=np.int64), np.zeros(1)
 NONE_2, NONE_2_1 = np.zeros((0, 0)), np.zeros((1, 0))
 
@@ -63,6 +64,7 @@ class Reporter:
         self.outputs, self.written = solution.program.outputs, solution.program.sequence.written
         self.call = np.concatenate([np.zeros(CALL_SIZE, dtype=np.int64), lanes])
         self.call[STRIDE] = solution.state.shape[2]
+        self._room = np.zeros(0)
         self.edges, self.lost = np.array([0, len(lanes)]), np.zeros(1, dtype=np.int64)
 
     def series(self, written: tuple[Output, int], state: Array | None = None) -> tuple[Array, Array, Array]:
@@ -71,7 +73,7 @@ class Reporter:
 
         output, place = written
         n, widest, solution = len(self.lanes), max(output.widths), self.solution
-        out = np.empty((3, 1, n * widest))
+        out = self._taken(3 * n * widest).reshape(3, 1, n * widest)
         if n:
             for body in output.angles:
                 solution.follow_angle(body)
@@ -83,6 +85,13 @@ class Reporter:
             out[i, 0, : n * w].reshape(n, w) if w > 1 else out[i, 0, :n] for i, w in enumerate(output.widths)
         )
         return first, second, third
+
+    def _taken(self, size: int) -> Array:
+        """Return room for numbers, a piece of a large array: the system gives memory in large pages at once."""
+        if len(self._room) < size:
+            self._room = np.empty(max(size, min(64 * size, CHUNK)))
+        found, self._room = self._room[:size], self._room[size:]
+        return found
 
     # ---- tables ----
     def points(self, jerk: bool = False) -> Lazy[PointSeries]:
