@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numba import carray, njit
 
-from .sequencer import CALL_SIZE, FAR, OPTIONS, STRIDE
+from .sequencer import CALL_SIZE, FAR, OPTIONS, ORDERS, STRIDE
 
 INLINED = {**OPTIONS, "no_cpython_wrapper": True}
 TURN = 2.0 * np.pi
@@ -108,6 +108,8 @@ def write_rows(  # type: ignore[no-untyped-def]
     out, outdot, outddot = carray(out_at, FAR), carray(outdot_at, FAR), carray(outddot_at, FAR)
     n, width = call[STRIDE], item[3]
     write_components(item, width, numbers, q, n, call, first, last, out, item[0])
+    if call[ORDERS] == 1:
+        return 0
     write_components(item, width, numbers, qdot, n, call, first, last, outdot, item[1])
     write_components(item, width, numbers, qddot, n, call, first, last, outddot, item[2])
     return 0

@@ -30,7 +30,7 @@ SIGNATURE = types.int64(_INTS, *[_FLOATS] * 10, _INTS, types.int64, types.int64,
 N_ARGUMENTS = 15
 
 # places in the integers of a call
-STRIDE, START, COLUMNS, COLUMN_STRIDE, CHANGE_STRIDE, ITERATIONS, CALL_SIZE = range(7)
+STRIDE, START, COLUMNS, COLUMN_STRIDE, CHANGE_STRIDE, ITERATIONS, ORDERS, CALL_SIZE = range(8)  # ORDERS: 1, or all
 # columns of the table of steps: address, address of the assembly (0: none), place of the item's table, first φ, number
 ADDRESS, ASSEMBLY, PLACE, PHI, N_PHI, STEP_SIZE = range(6)
 # columns of the report of a look at the quality
@@ -181,8 +181,10 @@ def constant_changes(  # type: ignore[no-untyped-def]
             value = changes[c * call[CHANGE_STRIDE] + item[2 + 2 * i]]
             for k in range(np.uint64(first), np.uint64(last)):
                 out[row + k] = value
-                outdot[row + k] = 0.0
-                outddot[row + k] = 0.0
+            if call[ORDERS] != 1:
+                for k in range(np.uint64(first), np.uint64(last)):
+                    outdot[row + k] = 0.0
+                    outddot[row + k] = 0.0
     return 0
 
 
@@ -259,6 +261,42 @@ def combination_columns(  # type: ignore[no-untyped-def]
         at = 1
         for _ in range(item[0]):
             combined(item, at, numbers, again, out, c * call[COLUMN_STRIDE], call[STRIDE], first, last)
+            at += 2 + 2 * item[at + 1]
+    return 0
+
+
+@njit(**OPTIONS)
+def combined_changes(item, at, numbers, changes, source, target, again, o, n, first, last):  # type: ignore[no-untyped-def]
+    """Write the change of one combination: of its rows in `again` times factors, and of the factors times rows."""
+    row = np.uint64(item[at] * n + o)
+    for k in range(np.uint64(first), np.uint64(last)):
+        target[row + k] = 0.0
+    for j in range(item[at + 1]):
+        e = at + 2 + 2 * j
+        f, df = numbers[item[e + 1]], changes[item[e + 1]]
+        p, base = np.uint64(item[e] * n + o), np.uint64(item[e] * n)
+        for k in range(np.uint64(first), np.uint64(last)):
+            target[row + k] += f * again[p + k] + df * source[base + k]
+
+
+def combination_changes(  # type: ignore[no-untyped-def]
+    item_at, numbers_at, changes_at, signs_at, t_at, q_at, qdot_at, qddot_at,
+    out_at, outdot_at, outddot_at, call_at, first, last, work_at
+):  # fmt: skip
+    """Changes of rows that are linear combinations, with those of the parameters, for the columns in out."""
+    item, numbers, call = carray(item_at, FAR), carray(numbers_at, FAR), carray(call_at, FAR)
+    q, qdot, qddot = carray(q_at, FAR), carray(qdot_at, FAR), carray(qddot_at, FAR)
+    out, outdot, outddot = carray(out_at, FAR), carray(outdot_at, FAR), carray(outddot_at, FAR)
+    every = carray(changes_at, FAR)
+    n = call[STRIDE]
+    for c in range(call[COLUMNS]):
+        changes, o = every[c * call[CHANGE_STRIDE] :], c * call[COLUMN_STRIDE]
+        at = 1
+        for _ in range(item[0]):
+            combined_changes(item, at, numbers, changes, q, out, out, o, n, first, last)
+            if call[ORDERS] != 1:
+                combined_changes(item, at, numbers, changes, qdot, outdot, outdot, o, n, first, last)
+                combined_changes(item, at, numbers, changes, qddot, outddot, outddot, o, n, first, last)
             at += 2 + 2 * item[at + 1]
     return 0
 
@@ -364,6 +402,38 @@ def angle_columns(  # type: ignore[no-untyped-def]
             x, y = combine_at(item, 2, numbers, q, n, k), combine_at(item, e, numbers, q, n, k)
             dx, dy = combine_at(item, 2, numbers, out, n, o + k), combine_at(item, e, numbers, out, n, o + k)
             out[o + a + k] = (x * dy - y * dx) / (x * x + y * y)
+    return 0
+
+
+def angle_changes(  # type: ignore[no-untyped-def]
+    item_at, numbers_at, changes_at, signs_at, t_at, q_at, qdot_at, qddot_at,
+    out_at, outdot_at, outddot_at, call_at, first, last, work_at
+):  # fmt: skip
+    """Changes of a continuous angle and its rates with those of its direction, for the columns in out.
+
+    With ρ = x² + y²: ρ θ̇ = x ẏ - y ẋ and ρ θ̈ = x ÿ - y ẍ - ρ̇ θ̇, each varied. Angles are followed along single rows,
+    whose factors are ones and have no changes.
+    """
+    item, call = carray(item_at, FAR), carray(call_at, FAR)
+    q, qdot, qddot = carray(q_at, FAR), carray(qdot_at, FAR), carray(qddot_at, FAR)
+    out, outdot, outddot = carray(out_at, FAR), carray(outdot_at, FAR), carray(outddot_at, FAR)
+    n = np.uint64(call[STRIDE])
+    a, i, j = np.uint64(item[0]) * n, np.uint64(item[3]) * n, np.uint64(item[6]) * n
+    for c in range(call[COLUMNS]):
+        o = np.uint64(c * call[COLUMN_STRIDE])
+        for k in range(np.uint64(first), np.uint64(last)):
+            x, y, dx, dy = q[i + k], q[j + k], out[o + i + k], out[o + j + k]
+            square = x * x + y * y
+            out[o + a + k] = (x * dy - y * dx) / square
+            if call[ORDERS] != 1:
+                xd, yd, dxd, dyd = qdot[i + k], qdot[j + k], outdot[o + i + k], outdot[o + j + k]
+                xdd, ydd, dxdd, dydd = qddot[i + k], qddot[j + k], outddot[o + i + k], outddot[o + j + k]
+                rate, bend, change = qdot[a + k], qddot[a + k], 2.0 * (x * dx + y * dy)
+                drate = (dx * yd + x * dyd - dy * xd - y * dxd - rate * change) / square
+                outdot[o + a + k] = drate
+                growth, dgrowth = 2.0 * (x * xd + y * yd), 2.0 * (dx * xd + x * dxd + dy * yd + y * dyd)
+                turning = dx * ydd + x * dydd - dy * xdd - y * dxdd
+                outddot[o + a + k] = (turning - change * bend - drate * growth - rate * dgrowth) / square
     return 0
 
 

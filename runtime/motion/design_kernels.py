@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from ..sequencer import ITERATIONS, N_PHI, PHI, PLACE, RESIDUAL, STRAYS, SUSPECTS, sequence
+from ..sequencer import ADDRESS, ITERATIONS, N_PHI, PHI, PLACE, RESIDUAL, STRAYS, SUSPECTS, call_item, sequence
 from .timekernels import evaluate
 
 OPTIONS: dict[str, Any] = {
@@ -135,3 +135,32 @@ def run_designs(numbers, kept, functions, driver_rows, phases, unknowns, tables,
             one[1] = reported
             here = out[d].reshape(3, 1, out.shape[2])
             sequence(outputs, tables, own, changes, signs, one, t, state, here, asked_call, work, n, lost, empty, no_report)
+
+
+@njit(**OPTIONS)
+def carry_changes(steps, outputs, tables, numbers, changes, signs, edges, t, state, D, out, spare, call, asked_call, asked, work, block, lost):  # type: ignore[no-untyped-def]
+    """Carry the changes of a state with every parameter through all items, and on to the outputs.
+
+    D[order, column times row, lane]: changes, those of the drivers given. out[column, order, place]. An output is
+    linear in its factors and in its rows: its change is its value for the changed rows plus that for the changed factors.
+    """
+    sequence(steps, tables, numbers, changes, signs, edges, t, state, D, call, work, block, lost, edges[:0], changes[:0])
+    orders, rows = len(D), state.shape[1]
+    for c in range(len(changes)):
+        one, two = min(1, orders - 1), min(2, orders - 1)
+        first, second, third = D[0, c * rows], D[one, c * rows], D[two, c * rows]
+        for j in range(len(outputs)):
+            item = tables.ctypes.data + 8 * outputs[j, PLACE]
+            tail = (asked_call.ctypes.data, 0, np.int64(asked), work.ctypes.data)
+            o = out[c]
+            call_item(outputs[j, ADDRESS], (
+                item, numbers.ctypes.data, 0, 0, t.ctypes.data, first.ctypes.data, second.ctypes.data,
+                third.ctypes.data, o[0].ctypes.data, o[1].ctypes.data, o[2].ctypes.data, *tail,
+            ))  # fmt: skip
+            call_item(outputs[j, ADDRESS], (
+                item, changes[c].ctypes.data, 0, 0, t.ctypes.data, state[0].ctypes.data, state[1].ctypes.data,
+                state[2].ctypes.data, spare[0].ctypes.data, spare[1].ctypes.data, spare[2].ctypes.data, *tail,
+            ))  # fmt: skip
+        for order in range(orders):
+            for k in range(np.uint64(out.shape[2])):
+                out[c, order, k] += spare[order, k]

@@ -23,6 +23,7 @@ from ..mechanism.structure import Structure
 from ..mechanism.traced import Traced
 from ..mechanism.tracing import TracedModel, free_parameters, trace
 from ..status import MESSAGES, NO_ASSEMBLY
+from .continuity import follow
 from .kinematics import prepare, run
 from .outputs import Output
 from .plan import Array
@@ -30,6 +31,7 @@ from .program import GroupStep, NumericStep, Program
 from .results import BodySeries, DriverSeries, JointSeries, PointSeries, Results
 from .run import LARGEST_STROKE, LARGEST_TURN, Failure, failure_message, refined
 from .sequence import SOLVED_KINDS, Ints
+from .sensitivities import Carrier, Sensitivities, not_whole
 from .threads import each
 from .threads import threads as using_threads
 from .timefunctions import check_times
@@ -218,6 +220,7 @@ class CompiledMechanism:
         self.driver_rows = np.array(list(m.program.drivers.values()), dtype=np.int64)
         self._grids: dict[int, Array] = {}
         self._spare: dict[int, list[Any]] = {}
+        self._carrier: Carrier | None = None
 
     def _phases(self, lanes: int) -> tuple[Ints, ...]:
         sequence = self.mechanism.program.sequence
@@ -303,6 +306,41 @@ class CompiledMechanism:
             answers[:, 0], answers[:, 1], lost_at, tuple(messages), own,
         )  # fmt: skip
 
+    def sensitivities(self, orders: int = 3, **design: float) -> Sensitivities:
+        """Return the exact derivatives of the points by all parameters at a design.
+
+        >>> c.sensitivities(a=2.1).points["P"].velocity       # parameter x instant x component, in the order of c.names
+
+        `orders=1` gives those of the positions alone.
+        """
+        if not self.supported:
+            raise InputError(
+                f"{self.mechanism.origin}: a mechanism with a cam, or points beside the line of a rod, has no "
+                "sensitivities - leave these points out of compile(points=[...])"
+            )
+        if self._carrier is None:
+            self._carrier = Carrier(self)
+        return self._carrier.at(design, 1 if orders == 1 else 3)
+
+    def solved_state(self, values: Array) -> tuple[Array, Array, Ints]:
+        """Return the state of one design over its lanes, their times, and the asked ones."""
+        out, answers = np.empty((1, 3, self.width)), np.zeros((1, 5), dtype=np.int64)
+        numbers, kept = self.mechanism.numbers.evaluate(values)
+        numbers = np.ascontiguousarray(numbers.T)
+        grid = self._grid(numbers)
+        lanes = np.searchsorted(grid, self.time)
+        self._lanes = grid
+        state = self._run(numbers, kept, grid, lanes, self._phases(len(grid)), out, answers)
+        if answers[0, 0] == 0:
+            return state, grid, lanes
+        if answers[0, 0] != 3 or not kept[0]:
+            reason = "" if kept[0] else " (reading or planning decides otherwise there: compile it at this design)"
+            raise not_whole(f"{self._message(answers[0], None)}{reason}")
+        solution = follow(self.mechanism.program, grid, numbers=numbers[0])  # change points, dead points
+        if solution.failure is not None:
+            raise not_whole(failure_message(solution.failure))
+        return solution.state, solution.time, np.searchsorted(solution.time, self.time)
+
     def _solved(self, values: Array, threads: int) -> tuple[Array, Ints, dict[int, Any]]:
         """Return results (design, order, place), answers, and what became of designs that were run on their own."""
         count = values.shape[1]
@@ -341,7 +379,8 @@ class CompiledMechanism:
     def _run(
         self, numbers: Array, kept: NDArray[np.bool_], grid: Array, lanes: Ints, phases: tuple[Ints, ...], out: Array,
         answers: Ints,
-    ) -> None:  # fmt: skip
+    ) -> Array:  # fmt: skip
+        """Run designs one after the other; the state of the last one, which the next call uses again."""
         from ..sequencer import CALL_SIZE, REPORT_SIZE, STRIDE
         from .design_kernels import run_designs
 
@@ -374,6 +413,7 @@ class CompiledMechanism:
             scratch, RESIDUAL_BOUND, answers,
         )  # fmt: skip
         spare.append(held)
+        return np.asarray(state)
 
     def _alone(self, design: Mapping[str, float], out: Array, answer: Ints) -> Failure | AssurgentError | None:
         """Run one design on its own into its place; why it stopped, if it did."""

@@ -105,7 +105,7 @@ class Sequence:
         self.numbers = np.array([v.value if isinstance(v, Traced) else float(v) for v in self.values])
         self.traced = any(isinstance(v, Traced) for v in self.values)
         self.work = np.zeros(self.n_work)
-        self.call = np.zeros(8, dtype=np.int64)
+        self.call = np.zeros(16, dtype=np.int64)
         self._steps: dict[tuple[object, ...], Ints] = {}
 
     def _number(self, value: Any) -> int:
@@ -147,20 +147,20 @@ class Sequence:
         functions = [d.motion for d in self.program.model.drivers.values()]
         if not all(isinstance(f, Expression | Table) for f in functions):
             return None
-        known: dict[int, int] = {}
-
-        def place(_: str, value: Any) -> int | None:
-            if not isinstance(value, Traced):
-                return None
-            if value.index not in known:
-                known[value.index] = self._number(value)
-            return known[value.index]
-
-        written = write(functions, place)
-        self.moving = bool(known)  # drivers differ from design to design
-        return written if known else write(functions)
+        self._constants: dict[int, int] = {}
+        written = write(functions, self.constant_place)
+        self.moving = bool(self._constants)  # drivers differ from design to design
+        return written if self.moving else write(functions)
 
     moving = False
+
+    def constant_place(self, _: str, value: Any) -> int | None:
+        """Return the place of a constant of a driver's formula among the numbers; None where it is the same for all."""
+        if not isinstance(value, Traced):
+            return None
+        if value.index not in self._constants:
+            self._constants[value.index] = self._number(value)
+        return self._constants[value.index]
 
     def _outputs(self) -> None:
         """Write the tables of all series that results may be asked for."""
