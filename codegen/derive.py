@@ -236,7 +236,7 @@ class Derivation:
 
     @cached_property
     def point_tangents(self) -> tuple[tuple[Row, Row, Row], ...]:
-        """Changes of every point of interest, its velocity and acceleration with those of φ, h, rates and parameters."""
+        """Changes of every point of interest, its velocity and acceleration with φ, h, their rates and parameters."""
         change: dict[sp.Symbol, sp.Expr] = {}
         for coordinates in (self.phi, self.h):
             change |= dict(zip(coordinates.symbols, coordinates.named("d"), strict=True))

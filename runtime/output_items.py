@@ -121,7 +121,7 @@ def whole_turns(item, numbers, q, n, k, value):  # type: ignore[no-untyped-def]
 
     item[3:6]: row of the driver (-1: none), sign, place of what to add to the driver's value.
     """
-    if not value - value == 0.0:
+    if value - value != 0.0:
         return 0.0
     if item[3] >= 0:
         driven = item[4] * q[item[3] * n + k] + numbers[item[5]]
@@ -207,18 +207,23 @@ def write_displacement(  # type: ignore[no-untyped-def]
 
 
 @njit(**INLINED)
+def vector(item, e, numbers, q, n, k):  # type: ignore[no-untyped-def]
+    """Three components at item[e]."""
+    f = behind(item, e, 1)
+    g = behind(item, f, 1)
+    x, y = component(item, e, numbers, q, n, k), component(item, f, numbers, q, n, k)
+    return x, y, component(item, g, numbers, q, n, k)
+
+
+@njit(**INLINED)
 def spin(item, e, numbers, q, rates, n, k):  # type: ignore[no-untyped-def]
     """Half the sum of axis × rate over three axes at item[e], with the rates of either order: ω, or α."""
     w0 = w1 = w2 = 0.0
     for _ in range(3):
         f = behind(item, e, 1)
         g = behind(item, f, 1)
-        a0, a1, a2 = component(item, e, numbers, q, n, k), component(item, f, numbers, q, n, k), component(item, g, numbers, q, n, k)
-        d0, d1, d2 = (
-            component(item, e, numbers, rates, n, k),
-            component(item, f, numbers, rates, n, k),
-            component(item, g, numbers, rates, n, k),
-        )
+        a0, a1, a2 = vector(item, e, numbers, q, n, k)
+        d0, d1, d2 = vector(item, e, numbers, rates, n, k)
         w0 += a1 * d2 - a2 * d1
         w1 += a2 * d0 - a0 * d2
         w2 += a0 * d1 - a1 * d0
@@ -230,7 +235,7 @@ def write_turning(  # type: ignore[no-untyped-def]
     item_at, numbers_at, changes_at, signs_at, t_at, q_at, qdot_at, qddot_at,
     out_at, outdot_at, outddot_at, call_at, first, last, work_at
 ):  # fmt: skip
-    """Rotation (3 x 3, its columns the axes), ω and α of a spatial body. item: places, nine components of three axes."""
+    """Rotation (3 x 3, its columns the axes), ω and α of a spatial body. item: places, components of three axes."""
     item, numbers, call = carray(item_at, FAR), carray(numbers_at, FAR), carray(call_at, FAR)
     q, qdot, qddot = carray(q_at, FAR), carray(qdot_at, FAR), carray(qddot_at, FAR)
     out, outdot, outddot = carray(out_at, FAR), carray(outdot_at, FAR), carray(outddot_at, FAR)
@@ -249,19 +254,11 @@ def write_turning(  # type: ignore[no-untyped-def]
     return 0
 
 
-@njit(**INLINED)
-def vector(item, e, numbers, q, n, k):  # type: ignore[no-untyped-def]
-    """Three components at item[e]."""
-    f = behind(item, e, 1)
-    g = behind(item, f, 1)
-    return component(item, e, numbers, q, n, k), component(item, f, numbers, q, n, k), component(item, g, numbers, q, n, k)
-
-
 def write_spatial_angle(  # type: ignore[no-untyped-def]
     item_at, numbers_at, changes_at, signs_at, t_at, q_at, qdot_at, qddot_at,
     out_at, outdot_at, outddot_at, call_at, first, last, work_at
 ):  # fmt: skip
-    """The angle of a spatial joint. item: places, driver, axis and normals, axes of the first and of the second body."""
+    """The angle of a spatial joint. item: places, driver, axis and normals, axes of the first and the second body."""
     item, numbers, call, t = carray(item_at, FAR), carray(numbers_at, FAR), carray(call_at, FAR), carray(t_at, FAR)
     q, qdot, qddot = carray(q_at, FAR), carray(qdot_at, FAR), carray(qddot_at, FAR)
     out, outdot, outddot = carray(out_at, FAR), carray(outdot_at, FAR), carray(outddot_at, FAR)

@@ -96,7 +96,7 @@ def sequence(steps, tables, numbers, changes, signs, edges, t, state, out, call,
 
 @njit(**OPTIONS)
 def look(kappa, residual, state, t, tables, step, first, last, report):  # type: ignore[no-untyped-def]
-    """Note the least conditioning, the largest residual, where branches may meet, and steps far from their prediction."""
+    """Note the least conditioning, the largest residual, where branches may meet, and steps off their prediction."""
     least, largest = np.inf, report[RESIDUAL]
     for k in range(np.uint64(first), np.uint64(last)):
         least = least if kappa[k] >= least else kappa[k]  # NaN comes through
@@ -237,7 +237,7 @@ def combination(  # type: ignore[no-untyped-def]
     item_at, numbers_at, changes_at, signs_at, t_at, q_at, qdot_at, qddot_at,
     out_at, outdot_at, outddot_at, call_at, first, last, work_at
 ):  # fmt: skip
-    """Rows that are linear combinations of rows. item: their number, then each: row, number of terms, rows and places."""
+    """Rows that are linear combinations. item: their number, then each: row, number of terms, rows and places."""
     item, numbers, call = carray(item_at, FAR), carray(numbers_at, FAR), carray(call_at, FAR)
     q, qdot, qddot = carray(q_at, FAR), carray(qdot_at, FAR), carray(qddot_at, FAR)
     out, outdot, outddot = carray(out_at, FAR), carray(outdot_at, FAR), carray(outddot_at, FAR)

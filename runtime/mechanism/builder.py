@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from ..dynamics.equilibrium import Equilibrium
     from ..motion.designs import CompiledMechanism
-    from ..motion.reuse import Reuse
     from ..motion.results import Results
+    from ..motion.reuse import Reuse
     from .structure import Structure
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")

@@ -168,7 +168,7 @@ class Expression:
         if arithmetic.is_traced(constant):
             name, constants = self._named(constant)
             text, node = f"({self.text}) - ({constant:.17g})", ex.Binary("-", self.node, ex.Name(name, 1), 1)
-            return Expression(text, node, constants, self.variable, _postfix(node))
+            return Expression(text, node, constants, self.variable, postfix(node))
         text, node = f"({self.text}) - ({constant!r})", ex.Binary("-", self.node, _number(constant), 1)
         return Expression(text, node, self.constants, self.variable, postfix(node))
 

@@ -54,13 +54,16 @@ def first_lost(state, tables, step, count, first, last):  # type: ignore[no-unty
         for i in range(count):
             row = tables[step[PLACE] + step[PHI] + i]
             total += state[0, row, k] + state[1, row, k] + state[2, row, k]
-        if not total - total == 0.0:
+        if total - total != 0.0:
             return k
     return last
 
 
 @njit(**OPTIONS)
-def run_designs(numbers, kept, functions, driver_rows, phases, unknowns, tables, t, state, out, calls, lanes, scratch, bound, answers):  # type: ignore[no-untyped-def]
+def run_designs(  # type: ignore[no-untyped-def]
+    numbers, kept, functions, driver_rows, phases, unknowns, tables, t, state, out, calls, lanes, scratch, bound,
+    answers,
+):  # fmt: skip
     """Run designs one after the other; numbers[design], out[design, order, place].
 
     phases: steps of constants, solving, quality, angles and outputs. unknowns: number of φ of each step that solves.
@@ -82,7 +85,9 @@ def run_designs(numbers, kept, functions, driver_rows, phases, unknowns, tables,
             continue
         own = numbers[d]
         if len(constants) > 0:
-            sequence(constants, tables, own, changes, signs, edges, t, state, state, call, work, n, lost, empty, no_report)
+            sequence(
+                constants, tables, own, changes, signs, edges, t, state, state, call, work, n, lost, empty, no_report
+            )
         call[ITERATIONS] = 0
         lost[:] = NEVER
         modes[:] = 0
@@ -134,17 +139,23 @@ def run_designs(numbers, kept, functions, driver_rows, phases, unknowns, tables,
         if reported > 0:
             one[1] = reported
             here = out[d].reshape(3, 1, out.shape[2])
-            sequence(outputs, tables, own, changes, signs, one, t, state, here, asked_call, work, n, lost, empty, no_report)
+            sequence(
+                outputs, tables, own, changes, signs, one, t, state, here, asked_call, work, n, lost, empty, no_report
+            )
 
 
 @njit(**OPTIONS)
-def carry_changes(steps, outputs, tables, numbers, changes, signs, edges, t, state, D, out, spare, call, asked_call, asked, work, block, lost):  # type: ignore[no-untyped-def]
+def carry_changes(  # type: ignore[no-untyped-def]
+    steps, outputs, tables, numbers, changes, signs, edges, t, state, D, out, spare, call, asked_call, asked, work,
+    block, lost,
+):  # fmt: skip
     """Carry the changes of a state with every parameter through all items, and on to the outputs.
 
     D[order, column times row, lane]: changes, those of the drivers given. out[column, order, place]. An output is
-    linear in its factors and in its rows: its change is its value for the changed rows plus that for the changed factors.
+    linear in its factors and in its rows: its change is its value for changed rows plus that for changed factors.
     """
-    sequence(steps, tables, numbers, changes, signs, edges, t, state, D, call, work, block, lost, edges[:0], changes[:0])
+    none, empty = changes[:0], edges[:0]
+    sequence(steps, tables, numbers, changes, signs, edges, t, state, D, call, work, block, lost, empty, none)
     orders, rows = len(D), state.shape[1]
     for c in range(len(changes)):
         one, two = min(1, orders - 1), min(2, orders - 1)

@@ -30,8 +30,8 @@ from .plan import Array
 from .program import GroupStep, NumericStep, Program
 from .results import BodySeries, DriverSeries, JointSeries, PointSeries, Results
 from .run import LARGEST_STROKE, LARGEST_TURN, Failure, failure_message, refined
-from .sequence import SOLVED_KINDS, Ints
 from .sensitivities import Carrier, Sensitivities, not_whole
+from .sequence import SOLVED_KINDS, Ints
 from .threads import each
 from .threads import threads as using_threads
 from .timefunctions import check_times
@@ -42,32 +42,19 @@ if TYPE_CHECKING:
 RESIDUAL_BOUND = 1e-9  # relative; above, a linkage that is closed by special lengths only is none at this design
 
 
-@dataclass(frozen=True, eq=False)
 class Traceable:
     """A mechanism read and planned once: its traced model, its program, and the function from designs to numbers."""
 
-    data: Mapping[str, Any]
-    origin: str
-    folder: Path | None
-    traced: TracedModel
-    structure: Structure
-    program: Program
-
-    @classmethod
-    def of(
-        cls, data: Mapping[str, Any], origin: str, folder: Path | None, names: Sequence[str] | None = None
-    ) -> Traceable:
-        """Return the mechanism of a file's values, its program ready, with the named parameters (or all) free."""
-        traced = trace(data, free_parameters(data) if names is None else names, origin, None, folder)
-        structure, program = prepare(traced.model)
-        found = cls(data, origin, folder, traced, structure, program)
-        object.__setattr__(found, "numbers", traced.tape.compiled(program.sequence.values))
-        object.__setattr__(found, "nominal", nominal(traced.model))
-        return found
-
-    if TYPE_CHECKING:
-        numbers: Any
-        nominal: Model
+    def __init__(
+        self, data: Mapping[str, Any], origin: str, folder: Path | None, names: Sequence[str] | None = None
+    ) -> None:
+        self.data, self.origin, self.folder = data, origin, folder
+        self.traced: TracedModel = trace(data, free_parameters(data) if names is None else names, origin, None, folder)
+        self.structure: Structure
+        self.program: Program
+        self.structure, self.program = prepare(self.traced.model)
+        self.numbers = self.traced.tape.compiled(self.program.sequence.values)
+        self.nominal: Model = nominal(self.traced.model)
 
     @property
     def reusable(self) -> bool:
@@ -141,7 +128,7 @@ class CompiledMechanism:
         joints: Sequence[str] | None,
         parameters: Sequence[str] | None = None,
     ) -> None:
-        self.mechanism = Traceable.of(data, origin, folder, parameters)
+        self.mechanism = Traceable(data, origin, folder, parameters)
         model, sequence = self.mechanism.nominal, self.mechanism.program.sequence
         simulation = self.mechanism.traced.model.simulation
         if times is None and any(isinstance(x, Traced) for x in (simulation.start, simulation.stop, simulation.step)):
@@ -168,7 +155,8 @@ class CompiledMechanism:
 
     def __repr__(self) -> str:
         shown = ", ".join(name for _, name in self.wanted[:6]) + (", ..." if len(self.wanted) > 6 else "")
-        return f"<compiled {self.mechanism.traced.model.name!r}: {', '.join(self.names)}; {shown}; {len(self.time)} times>"
+        name, parameters = self.mechanism.traced.model.name, ", ".join(self.names)
+        return f"<compiled {name!r}: {parameters}; {shown}; {len(self.time)} times>"
 
     # ---- preparation ----------------------------------------------------------------------------------------------
     def _prepare(self) -> None:

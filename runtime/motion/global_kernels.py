@@ -57,7 +57,7 @@ def scatter(J, H, start, at, source, factor, b, A):  # type: ignore[no-untyped-d
 
 @njit(**OPTIONS)
 def angle_equation(y, table, order, R, J, H):  # type: ignore[no-untyped-def]
-    """y cos(a) - x sin(a), zero where a is the angle of (x, y), with its derivatives; or right-hand sides of its rates."""
+    """y cos(a) - x sin(a), zero where a is the angle of (x, y), with its derivatives; or right-hand sides of rates."""
     a, x, z = table[0], table[3], table[6]  # each component is one row
     c, s = np.cos(y[0, a]), np.sin(y[0, a])
     if order == 0:
@@ -234,7 +234,9 @@ def seconds(address):  # type: ignore[no-untyped-def]
 
 
 @njit(**OPTIONS)
-def run_global(t, q, qdot, qddot, program, scratch, call, equations, entries, combinations, rows, linear, skip, y, F, stats, clock):  # type: ignore[no-untyped-def]
+def run_global(  # type: ignore[no-untyped-def]
+    t, q, qdot, qddot, program, scratch, call, equations, entries, combinations, rows, linear, skip, y, F, stats, clock
+):  # fmt: skip
     """Position, velocity and acceleration of all groups at once, step by step; the number of steps solved.
 
     program: (blocks, tables, numbers). rows: (unknown, driven). linear: how to factorise and solve. stats: iterations,
@@ -273,7 +275,7 @@ def run_global(t, q, qdot, qddot, program, scratch, call, equations, entries, co
                 step, reach = update(y[0], unknown, F)
                 expand(y[0], combinations)
                 stats[0] += 1
-                if not step - step == 0.0:
+                if step - step != 0.0:
                     status = 3
                     break
                 if step <= 1e-12 * reach or (iteration > 1 and step > 0.5 * previous and step <= 1e-9 * reach):

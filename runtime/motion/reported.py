@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
@@ -79,7 +79,8 @@ class Reporter:
                 solution.follow_angle(body)
             sequence(
                 steps_of(output.function), solution.program.sequence.tables[place:], solution.numbers, NONE_2, NONE_2_1,
-                self.edges, solution.time, solution.state if state is None else state, out, self.call, NONE, n, self.lost, NO_INTS, NONE_2,
+                self.edges, solution.time, solution.state if state is None else state, out, self.call, NONE, n,
+                self.lost, NO_INTS, NONE_2,
             )  # fmt: skip
         first, second, third = (
             out[i, 0, : n * w].reshape(n, w) if w > 1 else out[i, 0, :n] for i, w in enumerate(output.widths)
@@ -100,7 +101,7 @@ class Reporter:
         def make(name: str) -> PointSeries:
             (output,) = self.written["points", name]
             if output is None:
-                return self._by_bodies(self.outputs.point_bodies[name], "points")[name]
+                return self._by_bodies(self.outputs.point_bodies[name], "points")[0][name]
             third = self.series(output, self.solution.jerks)[0] if jerk else None
             return PointSeries(*self.series(output), third)
 
@@ -110,7 +111,7 @@ class Reporter:
         def make(name: str) -> BodySeries:
             (output,) = self.written["bodies", name]
             if output is None:
-                return self._by_bodies(self.outputs.homes[name][0], "bodies")[name]
+                return self._by_bodies(self.outputs.homes[name][0], "bodies")[1][name]
             value, rate, bend = self.series(output)
             if output[0].widths[0] == 1:
                 return BodySeries(angle=value, angular_velocity=rate, angular_acceleration=bend)
@@ -126,7 +127,7 @@ class Reporter:
             angle, displacement = self.written["joints", name]
             has_angle, has_displacement = joints[name].kind in ("R", "C", "H"), joints[name].kind != "R"
             if (has_angle and angle is None) or (has_displacement and displacement is None):
-                return self._by_bodies(name, "joints")[name]
+                return self._by_bodies(name, "joints")[2][name]
             turn = None if angle is None else self.series(angle)
             slide = None if displacement is None else self.series(displacement)
             if turn is None:
@@ -148,7 +149,9 @@ class Reporter:
             for name, d in program.model.drivers.items()
         }
 
-    def _by_bodies(self, name: str, table: str) -> Mapping[str, Any]:
+    def _by_bodies(
+        self, name: str, table: str
+    ) -> tuple[Mapping[str, PointSeries], Mapping[str, BodySeries], Mapping[str, JointSeries], object]:
         """Return series from the motion of bodies: of rods, whose turning is chosen, not found."""
         model = self.solution.program.model
         bodies = {model.joints[name].first, model.joints[name].second} if table == "joints" else {name}
@@ -157,8 +160,7 @@ class Reporter:
         near = {b: body for b, body in model.bodies.items() if b in bodies | {FRAME}}
         joints = {name: model.joints[name]} if table == "joints" else {}
         part = replace(model, bodies=near, joints=joints, drivers={})
-        found = measure(part, motions, time, driver_values(model, time))
-        return dict(zip(("points", "bodies", "joints", "drivers"), found, strict=True))[table]
+        return measure(part, motions, time, driver_values(model, time))
 
 
 def reported(

@@ -1,4 +1,4 @@
-"""What `Mechanism.run` keeps from one call to the next: structure, program, and how its numbers follow from parameters."""
+"""What `Mechanism.run` keeps from one call to the next: structure, program, and how numbers follow from parameters."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class Reuse:
         if formulas not in self._traceable:
             self._traceable[formulas] = None
             try:
-                found = Traceable.of(self.data, self.origin, self.folder, (*free, *sorted(formulas)))
+                found = Traceable(self.data, self.origin, self.folder, (*free, *sorted(formulas)))
             except AssurgentError:  # the nominal design cannot be run, or a name is none: the reader says so
                 return None
             tables = any(isinstance(d.motion, Table) for d in found.traced.model.drivers.values())

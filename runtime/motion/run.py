@@ -254,7 +254,9 @@ def segments(solution: Solution, last: GroupStep | None = None) -> list[list[int
     return [items for items in found if items]
 
 
-def advance(solution: Solution, items: Sequence[int], method: str, modes: bool = False, assembled: bool = False) -> None:
+def advance(
+    solution: Solution, items: Sequence[int], method: str, modes: bool = False, assembled: bool = False
+) -> None:
     """Solve a segment over all lanes; groups that are not `assembled` yet are closed at the first lane before."""
     sequence = solution.program.sequence
     step = sequence.items[items[0]].step

@@ -53,7 +53,13 @@ class Carrier:
     def at(self, design: Mapping[str, float], orders: int) -> Sensitivities:
         """Return the derivatives at a design."""
         from ..sequencer import (
-            BLOCK, CALL_SIZE, CHANGE_STRIDE, COLUMN_STRIDE, COLUMNS, ORDERS, STRIDE,
+            BLOCK,
+            CALL_SIZE,
+            CHANGE_STRIDE,
+            COLUMN_STRIDE,
+            COLUMNS,
+            ORDERS,
+            STRIDE,
         )  # fmt: skip
         from .design_kernels import carry_changes
 

@@ -96,7 +96,8 @@ class Sequence:
             self._angle(None, "body angle", row, 0.0, *program.carriers[body].axes[0])
         own = [row for row in constants if isinstance(program.constants[row], Traced)]
         if own:  # those that differ from design to design
-            places = dict(zip(self.ints[1 : 1 + 2 * len(constants) : 2], self.ints[2 : 2 + 2 * len(constants) : 2], strict=True))
+            pairs = self.ints[1 : 1 + 2 * len(constants)]
+            places = dict(zip(pairs[::2], pairs[1::2], strict=True))
             self._add(None, "own constants", [len(own), *(x for row in own for x in (row, places[row]))])
         self.motions = self._motions()
         self.written: dict[tuple[str, str], list[tuple[Output, int] | None]] = {}
@@ -181,7 +182,7 @@ class Sequence:
         return output, place
 
     def drive(self, time: Array, numbers: Array) -> Array:
-        """Return value and three derivatives of every driver (order, driver, lane); wrong input where one is no number."""
+        """Return value and three derivatives of every driver (order, driver, lane); wrong input where one is none."""
         drivers = self.program.model.drivers
         if self.motions is None or not self.moving:
             values, bad = time_values([d.motion for d in drivers.values()], time)
@@ -270,7 +271,14 @@ class Sequence:
         is (order, column times row, lane).
         """
         from ..sequencer import (
-            BLOCK, CHANGE_STRIDE, COLUMN_STRIDE, COLUMNS, ITERATIONS, START, STRIDE, sequence,
+            BLOCK,
+            CHANGE_STRIDE,
+            COLUMN_STRIDE,
+            COLUMNS,
+            ITERATIONS,
+            START,
+            STRIDE,
+            sequence,
         )  # fmt: skip
 
         steps = self.steps(phase, items, self.folded(int(edges[-1] - edges[0])))

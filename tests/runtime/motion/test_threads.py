@@ -10,10 +10,8 @@ import pytest
 from assurgent.runtime.errors import InputError
 from assurgent.runtime.mechanism import reader
 from assurgent.runtime.motion import kinematics
-from assurgent.runtime.motion.program import GroupStep
-from assurgent.runtime.motion.run import Course, begin
+from assurgent.runtime.motion.run import Course, begin, segments
 from assurgent.runtime.motion.threads import each, thread_count, threads
-from assurgent.runtime.motion.run import segments
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 NAMES = ["jansen-leg", "gear-linkage", "rssr", "cam-follower", "stephenson-six-bar"]
@@ -71,13 +69,18 @@ def test_closed_forms_run_together() -> None:
     model = reader.load(EXAMPLES / "jansen-leg.toml")
     _, program = kinematics.prepare(model)
     solution = begin(program, model.simulation.times())
-    (first, *_) = parts(solution)
-    assert sum(isinstance(step, GroupStep) for step in first) > 1
-    # a group whose branch changes on the way needs the instants before: it is done alone
-    group = next(step for step in first if isinstance(step, GroupStep) and step.solver.group.branches)
+    items = program.sequence.items
+    (all_of_them,) = segments(solution)
+    groups = [items[i].group_step for i in all_of_them if items[i].group_step is not None]
+    assert len(groups) > 1
+    # a change of branch cuts the lanes, not the groups; what builds on a bridge waits for its group
+    group = next(g for g in groups if g is not None and g.solver.group.branches)
     solution.course = Course(flips={group.plan.name: [(0.5, 0)]})
-    assert not in_blocks(solution, group)
-    assert [group] in parts(solution)
+    assert segments(solution) == [all_of_them]
+    solution.course = Course(bridges={group.plan.name: [(0.5, 0.5, 0.01)]})
+    first, second = segments(solution)
+    assert items[first[-1]].group_step is group
+    assert first + second == all_of_them
 
 
 def test_order_is_kept_and_threads_do_not_nest() -> None:
