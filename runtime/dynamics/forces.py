@@ -52,6 +52,7 @@ class _Square:
     bodies: Lanes
     item_start: Lanes
     listed: Lanes
+    slots: Lanes  # lines of the table x 2: among drivers, among joints
     block: int
 
 
@@ -79,6 +80,7 @@ class Forces:
         pairs = {p.name: p for g in groups or () for p in g.pairs}
         inputs = {d.name: d for g in groups or () for d in g.inputs}
         own = groups is None or _same(model, pairs, inputs)
+        self.pairs = dict(model.joints) if own else pairs
         self.inner = self.table if own else JointTable(replace(model, joints=pairs, drivers=inputs))
         self.moved_drivers = any(d.bodies != model.drivers[n].bodies for n, d in inputs.items())
         shared = () if own else tuple(p for p in find_pins(model) if _rewritten(model, pairs, p))
@@ -88,6 +90,8 @@ class Forces:
                                  if groups is not None else set(model.movable))  # fmt: skip
         inside = {b for bodies, _ in self.parts for b in bodies}
         self.shared = tuple(self._tied(p, pairs) for p in shared if not inside & {self.index[b] for b in p.bodies})
+        names = list(model.joints)
+        self._rings = {names[j] for pin in self.shared if pin.ring for j in pin.joints}
 
     # ---- set-up ---------------------------------------------------------------------------------------------------
     def _of_group(self, groups: Sequence[Group]) -> list[list[int]]:
@@ -135,7 +139,18 @@ class Forces:
         block = int(np.clip(CACHE // (largest * (largest + 1)) // 8 * 8, 8, 128))
         body_start, item_start = np.array(starts, dtype=np.int64).T
         return _Square(np.ascontiguousarray(body_start), np.array(bodies, dtype=np.int64),
-                       np.ascontiguousarray(item_start), np.array(listed, dtype=np.int64), block)  # fmt: skip
+                       np.ascontiguousarray(item_start), np.array(listed, dtype=np.int64), self._slots(), block)  # fmt: skip
+
+    def _slots(self) -> Lanes:
+        """Return for every line of the inner table its place among the drivers and among the joints, or -1."""
+        found, drivers = np.full((len(self.inner.names), 2), -1), {d: k for k, d in enumerate(self.model.drivers)}
+        joints = {j: k for k, j in enumerate(self.pairs)}
+        for k, name in enumerate(self.inner.names):
+            if self.inner.of_driver[k]:
+                found[k, 0] = drivers[name]
+            else:
+                found[k, 1] = joints.get(name, -1)
+        return found
 
     def _parts(self, names: Iterable[str]) -> list[tuple[list[int], Lanes]]:
         """Return the redundant bodies in sets that no joint ties to each other, and the lines of each set."""
@@ -156,16 +171,16 @@ class Forces:
 
     def _tied(self, pin: Pin, pairs: dict[str, Joint]) -> _Shared:
         """Return how the user's joints at a pin share what its pairs carry: with the least forces if they ring."""
-        at, lines = {b: k for k, b in enumerate(pin.bodies)}, self.inner.joints()
+        at = {b: k for k, b in enumerate(pin.bodies)}
         mine = [p for p in pairs.values() if p.name in pin.joints]
         incidence = [np.zeros((len(at), len(js))) for js in (pin.joints, mine)]
         for matrix, joints in zip(incidence, ([self.model.joints[j] for j in pin.joints], mine), strict=True):
             for k, joint in enumerate(joints):
                 matrix[at[joint.first], k], matrix[at[joint.second], k] = -1.0, 1.0
-        names = list(self.model.joints)
+        names, order = list(self.model.joints), list(pairs)
         factors = np.round(np.linalg.pinv(incidence[0]) @ incidence[1], 12)
         ring = len(pin.joints) >= len(pin.bodies)
-        return _Shared(tuple(names.index(j) for j in pin.joints), tuple(lines[p.name] for p in mine), factors, ring)
+        return _Shared(tuple(names.index(j) for j in pin.joints), tuple(order.index(p.name) for p in mine), factors, ring)
 
     # ---- all lanes ------------------------------------------------------------------------------------------------
     def solve(self, bodies: BodyLanes, lack: Array, singular: NDArray[np.bool_], driven: bool = True) -> Solved:
@@ -174,42 +189,28 @@ class Forces:
         At `singular` lanes groups have no rates of their own: there, and wherever pivots are small, all joints are
         solved at once, and the efforts of the drivers (none unless `driven`) are the least ones.
         """
-        from .jointkernels import item_wrenches, solve_groups
+        from .jointkernels import solve_groups
 
         lanes, sides = len(bodies), len(lack)
-        given, inner = self.table.given(bodies), self.inner
+        given, inner, s = self.table.given(bodies), self.inner, self.square
         left = lack.copy()
-        multipliers = np.zeros((sides, inner.n_rows, lanes))
-        wrenches = np.zeros((len(inner.names), self.w, lanes))
+        drivers = np.zeros((sides, len(self.driver_lines), lanes))
+        wrenches = np.zeros((len(self.pairs), self.w, lanes))
         quality = np.where(singular, 0.0, np.inf)
-        s = self.square
         if len(s.bodies):
             solve_groups(
                 inner.items, inner.numbers, inner.scales, inner.size, s.body_start, s.bodies, s.item_start, s.listed,
-                s.block, bodies.origin, bodies.rotation, given, left, multipliers, wrenches, quality,
+                s.slots, s.block, bodies.origin, bodies.rotation, given, left, drivers, wrenches, quality,
             )  # fmt: skip
+        if inner is not self.table:
+            wrenches = self._user_wrenches(wrenches)
         if self.parts:
-            multipliers = self._users(multipliers)
-            for part in self.parts:
-                self._least(part, bodies, given, left, multipliers, quality)
-        table = self.table if self.parts else inner
-        places = {n: int(table.items[k, code.ROW]) for n, k in table.drivers().items()}
-        drivers = multipliers[:, [places[d] for d in self.model.drivers]]
-        found = self._joint_wrenches(wrenches)
-        if self.parts:
-            solved = np.concatenate([lines for _, lines in self.parts])
-            some = np.zeros((len(self.table.names), self.w, lanes))
-            t = self.table
-            item_wrenches(t.items, t.numbers, solved, bodies.origin, bodies.rotation, given, multipliers[0], some)
-            inside = np.isin(self.joint_lines, solved)
-            found[inside] = some[np.array(self.joint_lines, dtype=np.int64)[inside]]
+            self._least(bodies, given, left, drivers, wrenches, quality)
         doubtful = np.flatnonzero(~(quality > CLEAR))
         if len(doubtful):
-            self._whole(doubtful, quality[doubtful], bodies, given, lack, drivers, found, driven)
-        for pin in self.shared:
-            if pin.ring:
-                self.not_unique.update(list(self.model.joints)[j] for j in pin.joints)
-        return Solved(drivers, found)
+            self._whole(doubtful, quality[doubtful], bodies, given, lack, drivers, wrenches, driven)
+        self.not_unique.update(self._rings)
+        return Solved(drivers, wrenches)
 
     def exerted(self, bodies: BodyLanes, efforts: Array) -> Array:
         """Return the wrenches (n x w x lane) that efforts (driver x lane) along the coordinates of drivers exert."""
@@ -250,24 +251,12 @@ class Forces:
     def _movable(self) -> list[int]:
         return [self.index[b] for b in self.model.movable]
 
-    def _users(self, multipliers: Array) -> Array:
-        """Return multipliers of the inner table in the order of the user's; only drivers are asked for there."""
-        if self.inner is self.table:
-            return multipliers
-        found = np.zeros((len(multipliers), self.table.n_rows, multipliers.shape[2]))
-        own, drivers = self.table.drivers(), self.inner.drivers()
-        for name, line in drivers.items():
-            found[:, self.table.items[own[name], code.ROW]] = multipliers[:, self.inner.items[line, code.ROW]]
-        return found
-
-    def _joint_wrenches(self, wrenches: Array) -> Array:
-        """Return the wrenches of the user's joints from those of the inner table."""
-        if self.inner is self.table:
-            return wrenches[self.joint_lines]
-        lines = self.inner.joints()
+    def _user_wrenches(self, wrenches: Array) -> Array:
+        """Return the wrenches of the user's joints from those of the pairs."""
         found = np.zeros((len(self.joint_lines), *wrenches.shape[1:]))
-        mine = [k for k, name in enumerate(self.model.joints) if name in lines]
-        found[mine] = wrenches[[lines[name] for name in self.model.joints if name in lines]]
+        at = {name: k for k, name in enumerate(self.pairs)}
+        mine = [(k, at[name]) for k, name in enumerate(self.model.joints) if name in at]
+        found[[k for k, _ in mine]] = wrenches[[p for _, p in mine]]
         for pin in self.shared:
             found[list(pin.joints)] = np.einsum("jp,pwn->jwn", pin.factors, wrenches[list(pin.pairs)])
         return found
@@ -289,27 +278,35 @@ class Forces:
         return np.ascontiguousarray((dense / t.scales[rows][:, None] * columns).swapaxes(1, 2)), t.scales[rows], columns
 
     def _least(
-        self, part: tuple[list[int], Lanes], bodies: BodyLanes, given: Array, lack: Array, multipliers: Array,
-        quality: Array,
-    ) -> None:  # fmt: skip
-        """Solve one redundant part for the smallest forces, in all lanes."""
-        from .jointkernels import least_norm
+        self, bodies: BodyLanes, given: Array, lack: Array, drivers: Array, wrenches: Array, quality: Array
+    ) -> None:
+        """Solve the redundant parts for the smallest forces, in all lanes."""
+        from .jointkernels import item_wrenches, least_norm
 
-        members, lines = part
-        rows = self.table.rows_of(lines)
-        m, n, sides = len(rows), self.w * len(members), len(lack)
-        if m == 0:
-            return
-        names = np.array([self.table.names[e] for e in lines for _ in range(self.table.items[e, code.ROWS])])
-        for lanes in portions(np.arange(len(bodies)), m * n):
-            A, scales, columns = self._scaled(lines, members, lanes, bodies, given)
-            rhs = lack[:, members][..., lanes].reshape(sides, n, -1).transpose(2, 1, 0) * columns[:, None]
-            x, free = np.empty((len(lanes), m, sides)), np.empty((len(lanes), m))
-            pivots = least_norm(A, np.ascontiguousarray(rhs), RANK, x, free)
-            multipliers[:, rows[:, None], lanes] = (x / scales[:, None]).transpose(2, 1, 0)
-            clear = (pivots[:, 0] > CLEAR) & (pivots[:, 1] < LEFT)
-            quality[lanes] = np.where(clear, quality[lanes], 0.0)
-            self._mark(names, free[clear])
+        t, sides = self.table, len(lack)
+        multipliers = np.zeros((sides, t.n_rows, len(bodies)))
+        for members, lines in self.parts:
+            rows = t.rows_of(lines)
+            m, n = len(rows), self.w * len(members)
+            names = np.array([t.names[e] for e in lines for _ in range(t.items[e, code.ROWS])])
+            for lanes in portions(np.arange(len(bodies)), m * n):
+                A, scales, columns = self._scaled(lines, members, lanes, bodies, given)
+                rhs = lack[:, members][..., lanes].reshape(sides, n, -1).transpose(2, 1, 0) * columns[:, None]
+                x, free = np.empty((len(lanes), m, sides)), np.empty((len(lanes), m))
+                pivots = least_norm(A, np.ascontiguousarray(rhs), RANK, x, free)
+                multipliers[:, rows[:, None], lanes] = (x / scales[:, None]).transpose(2, 1, 0)
+                clear = (pivots[:, 0] > CLEAR) & (pivots[:, 1] < LEFT)
+                quality[lanes] = np.where(clear, quality[lanes], 0.0)
+                self._mark(names, free[clear])
+        solved = np.concatenate([lines for _, lines in self.parts])
+        found = np.zeros((len(t.names), self.w, len(bodies)))
+        item_wrenches(t.items, t.numbers, solved, bodies.origin, bodies.rotation, given, multipliers[0], found)
+        for k, line in enumerate(self.joint_lines):
+            if line in solved:
+                wrenches[k] = found[line]
+        for k, line in enumerate(self.driver_lines):
+            if line in solved:
+                drivers[:, k] = multipliers[:, t.items[line, code.ROW]]
 
     def _whole(
         self, lanes: Lanes, quality: Array, bodies: BodyLanes, given: Array, lack: Array, drivers: Array,

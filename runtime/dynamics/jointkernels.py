@@ -365,15 +365,16 @@ def _eliminate(M, used, n, m, count, swap, least, most):  # type: ignore[no-unty
 
 @njit(**OPTIONS)
 def solve_groups(  # type: ignore[no-untyped-def]
-    items, numbers, scales, size, body_start, bodies, item_start, listed, block, origin, rotation, given, lack,
-    multipliers, wrenches, quality,
+    items, numbers, scales, size, body_start, bodies, item_start, listed, slots, block, origin, rotation, given, lack,
+    drivers, wrenches, quality,
 ):  # fmt: skip
     """Joint forces group by group, in the order given: the last solved group of the motion comes first.
 
     `lack` (right-hand side x body x w x lane) is what joints and drivers must provide; it is used up: what a group
-    exerts on bodies outside of it is taken from theirs. Multipliers (right-hand side x row x lane) of all rows, and
-    wrenches (item x w x lane) of the first right-hand side at the items' points. `quality` falls to the least pivot
-    over the largest, of rows scaled by the size.
+    exerts on bodies outside of it is taken from theirs. `slots` has for every item its line among the drivers, then
+    among the joints, or -1: there the multipliers of drivers (right-hand side x driver x lane) are written, and the
+    wrenches of joints (joint x w x lane) at their points for the first right-hand side. `quality` falls to the least
+    pivot over the largest, of rows scaled by the size.
     """
     sides, n_bodies, w, lanes = lack.shape
     d = origin.shape[2]
@@ -424,16 +425,21 @@ def solve_groups(  # type: ignore[no-untyped-def]
             column = 0
             for e in range(item_start[g], item_start[g + 1]):
                 item, number, point = items[listed[e]], numbers[listed[e]], points[e - item_start[g]]
-                for r in range(item[ROWS]):
-                    for s in range(sides):
-                        out, x, factor = multipliers[s, item[ROW] + r], M[column + r, n + s], scales[item[ROW] + r]
-                        for i in range(count):
-                            out[lo + i] = x[i] / factor
                 for s in range(sides):
-                    _summed(rows[column : column + item[ROWS]], item[ROWS], multipliers[s], item[ROW], lo, count, total)
-                    if s == 0:
+                    total[:, :count] = 0.0
+                    for r in range(item[ROWS]):
+                        f, factor = M[column + r, n + s], 1.0 / scales[item[ROW] + r]
                         for c in range(w):
-                            out, x = wrenches[listed[e], c], total[c]
+                            out, x = total[c], rows[column + r, c]
+                            for i in range(count):
+                                out[i] += factor * f[i] * x[i]
+                        if slots[listed[e], 0] >= 0:
+                            out = drivers[s, slots[listed[e], 0]]
+                            for i in range(count):
+                                out[lo + i] = factor * f[i]
+                    if s == 0 and slots[listed[e], 1] >= 0:
+                        for c in range(w):
+                            out, x = wrenches[slots[listed[e], 1], c], total[c]
                             for i in range(count):
                                 out[lo + i] = x[i]
                     for role in range(3):

@@ -7,14 +7,14 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..mechanism.bodymotion import BodyMotion
 from ..mechanism.model import Array, Model
 from ..motion.measure import measure
 from ..motion.results import ActuatorSeries, DriverSeries, EnergySeries, ReactionSeries, Results
 from ..motion.run import driver_values
 from .applied import Applied
-from .bodylanes import BodyLanes, lanes_of, one_lane
+from .bodylanes import Motions, one_lane
 from .inertia import Inertia
 from .posture import Posture
 from .reactions import Wrench
@@ -37,9 +37,10 @@ class Record:
 
 @dataclass(frozen=True, eq=False)
 class Recorded:
-    """All instants of a simulation as lanes, the last axis of every array of the bodies."""
+    """All instants of a simulation: the motion of the bodies, and series over time."""
 
-    bodies: BodyLanes
+    time: Array
+    motions: Mapping[str, BodyMotion]
     kinetic: Array
     potential: Array
     efforts: Mapping[str, Array] = field(default_factory=dict)  # of drivers
@@ -47,19 +48,6 @@ class Recorded:
     reactions: Mapping[str, ReactionSeries] = field(default_factory=dict)
     criterion: Mapping[str, Array] = field(default_factory=dict)
     independent: tuple[tuple[str, ...], ...] = ()
-
-    def at(self, lanes: NDArray[np.int64]) -> Recorded:
-        """Return some instants."""
-        return Recorded(
-            self.bodies.at(lanes),
-            self.kinetic[lanes],
-            self.potential[lanes],
-            {name: x[lanes] for name, x in self.efforts.items()},
-            {name: x[lanes] for name, x in self.actuators.items()},
-            {name: ReactionSeries(x.force[lanes], x.moment[lanes]) for name, x in self.reactions.items()},
-            {name: x[lanes] for name, x in self.criterion.items()},
-            tuple(self.independent[k] for k in lanes) if self.independent else (),
-        )
 
 
 def energies(inertia: Inertia, applied: Applied, posture: Posture) -> tuple[float, float]:
@@ -79,8 +67,12 @@ def stacked(model: Model, records: Sequence[Record]) -> Recorded:
         moment = np.array([r.reactions[joint].moment for r in records])
         force = np.array([r.reactions[joint].force for r in records])
         reactions[joint] = ReactionSeries(force, moment[:, 0] if model.dimension == 2 else moment)
+    motions = Motions(model, len(records))
+    for k, r in enumerate(records):
+        motions.put(slice(k, k + 1), one_lane(r.posture, r.acceleration))
     return Recorded(
-        lanes_of(model, [r.posture for r in records], [r.acceleration for r in records]),
+        motions.time,
+        motions.by_name(),
         np.array([r.kinetic for r in records]),
         np.array([r.potential for r in records]),
         over(lambda r: r.efforts),
@@ -102,9 +94,8 @@ def reactions_of(model: Model, wrenches: Array) -> dict[str, ReactionSeries]:
 
 def results(model: Model, method: str, record: Recorded, diagnostics: Mapping[str, Any], asked: int) -> Results:
     """Return the results of the last `asked` instants; the first ones only tell where continuous angles begin."""
-    times = record.bodies.time
-    found = record.bodies.motions(model)
-    points, bodies, joints, drivers = measure(model, found, times, driver_values(model, times))
+    times = record.time
+    points, bodies, joints, drivers = measure(model, record.motions, times, driver_values(model, times))
     if record.efforts:
         drivers = {d: DriverSeries(s.value, record.efforts[d]) for d, s in drivers.items()}
     result = Results(
