@@ -17,8 +17,10 @@ from numpy.typing import NDArray
 from ..mechanism.model import Array, Driver, Joint, Model
 from ..mechanism.structure import Group
 from ..mechanism.units import Pin, find_pins
+from ..motion.program import Terms
 from . import jointcodes as code
 from .bodylanes import BodyLanes
+from .carriers import Combination, combination
 from .jointlanes import JointTable
 from .posture import width
 
@@ -56,24 +58,15 @@ class _Square:
     block: int
 
 
-@dataclass(frozen=True, eq=False)
-class _Shared:
-    """A pin of several bodies: what the joints that the user wrote carry of the pairs that were solved."""
-
-    joints: tuple[int, ...]
-    pairs: tuple[int, ...]
-    factors: Array  # joints x pairs
-    ring: bool
-
-
 class Forces:
     """The systems of a model, made once; without groups all is one system of smallest norm."""
 
     def __init__(self, model: Model, groups: Sequence[Group] | None = None) -> None:
         self.model, self.w = model, width(model)
         self.table = JointTable(model)
-        self.joint_lines = [self.table.joints()[j] for j in model.joints]
-        self.driver_lines = [self.table.drivers()[d] for d in model.drivers]
+        joints, drivers = self.table.joints(), self.table.drivers()
+        self.joint_lines = [joints[j] for j in model.joints]
+        self.driver_lines = [drivers[d] for d in model.drivers]
         self.driver_scales = self.table.scales[self.table.items[self.driver_lines, code.ROW]]
         self.not_unique: set[str] = set()
         self.index = {name: k for k, name in enumerate(model.bodies)}
@@ -89,9 +82,9 @@ class Forces:
         self.parts = self._parts({b for n, g in enumerate(groups or ()) if n in redundant for b in g.bodies}
                                  if groups is not None else set(model.movable))  # fmt: skip
         inside = {b for bodies, _ in self.parts for b in bodies}
-        self.shared = tuple(self._tied(p, pairs) for p in shared if not inside & {self.index[b] for b in p.bodies})
-        names = list(model.joints)
-        self._rings = {names[j] for pin in self.shared if pin.ring for j in pin.joints}
+        solved = [p for p in shared if not inside & {self.index[b] for b in p.bodies}]
+        self._rings = {name for pin in solved if len(pin.joints) >= len(pin.bodies) for name in pin.joints}
+        self.sums = self._sums(solved)
 
     # ---- set-up ---------------------------------------------------------------------------------------------------
     def _of_group(self, groups: Sequence[Group]) -> list[list[int]]:
@@ -138,8 +131,10 @@ class Forces:
             largest = max(largest, self.w * len(order))
         block = int(np.clip(CACHE // (largest * (largest + 1)) // 8 * 8, 8, 128))
         body_start, item_start = np.array(starts, dtype=np.int64).T
-        return _Square(np.ascontiguousarray(body_start), np.array(bodies, dtype=np.int64),
-                       np.ascontiguousarray(item_start), np.array(listed, dtype=np.int64), self._slots(), block)  # fmt: skip
+        return _Square(
+            np.ascontiguousarray(body_start), np.array(bodies, dtype=np.int64), np.ascontiguousarray(item_start),
+            np.array(listed, dtype=np.int64), self._slots(), block,
+        )  # fmt: skip
 
     def _slots(self) -> Lanes:
         """Return for every line of the inner table its place among the drivers and among the joints, or -1."""
@@ -169,18 +164,25 @@ class Forces:
             found.append((sorted(part), lines))
         return found
 
-    def _tied(self, pin: Pin, pairs: dict[str, Joint]) -> _Shared:
-        """Return how the user's joints at a pin share what its pairs carry: with the least forces if they ring."""
-        at = {b: k for k, b in enumerate(pin.bodies)}
-        mine = [p for p in pairs.values() if p.name in pin.joints]
-        incidence = [np.zeros((len(at), len(js))) for js in (pin.joints, mine)]
-        for matrix, joints in zip(incidence, ([self.model.joints[j] for j in pin.joints], mine), strict=True):
-            for k, joint in enumerate(joints):
-                matrix[at[joint.first], k], matrix[at[joint.second], k] = -1.0, 1.0
-        names, order = list(self.model.joints), list(pairs)
-        factors = np.round(np.linalg.pinv(incidence[0]) @ incidence[1], 12)
-        ring = len(pin.joints) >= len(pin.bodies)
-        return _Shared(tuple(names.index(j) for j in pin.joints), tuple(order.index(p.name) for p in mine), factors, ring)
+    def _sums(self, pins: Sequence[Pin]) -> Combination:
+        """Return the wrenches of the user's joints as sums of those of the pairs that were solved.
+
+        At a pin of several bodies they share what its pairs carry, with the least forces if they ring.
+        """
+        at = {name: k for k, name in enumerate(self.pairs)}
+        terms: dict[str, Terms] = {j: ((at[j], 1.0),) if j in at else () for j in self.model.joints}
+        for pin in pins:
+            place = {b: k for k, b in enumerate(pin.bodies)}
+            users = [self.model.joints[j] for j in pin.joints]
+            mine = [self.pairs[j] for j in pin.joints if j in self.pairs]
+            incidence = [np.zeros((len(place), len(joints))) for joints in (users, mine)]
+            for matrix, joints in zip(incidence, (users, mine), strict=True):
+                for k, joint in enumerate(joints):
+                    matrix[place[joint.first], k], matrix[place[joint.second], k] = -1.0, 1.0
+            factors = np.round(np.linalg.pinv(incidence[0]) @ incidence[1], 12)
+            for joint, row in zip(pin.joints, factors.tolist(), strict=True):
+                terms[joint] = tuple((at[p.name], c) for p, c in zip(mine, row, strict=True) if c)
+        return combination((), list(terms.values()))
 
     # ---- all lanes ------------------------------------------------------------------------------------------------
     def solve(self, bodies: BodyLanes, lack: Array, singular: NDArray[np.bool_], driven: bool = True) -> Solved:
@@ -189,7 +191,7 @@ class Forces:
         At `singular` lanes groups have no rates of their own: there, and wherever pivots are small, all joints are
         solved at once, and the efforts of the drivers (none unless `driven`) are the least ones.
         """
-        from .jointkernels import solve_groups
+        from .jointkernels import solve_groups, sum_wrenches
 
         lanes, sides = len(bodies), len(lack)
         given, inner, s = self.table.given(bodies), self.inner, self.square
@@ -203,7 +205,8 @@ class Forces:
                 s.slots, s.block, bodies.origin, bodies.rotation, given, left, drivers, wrenches, quality,
             )  # fmt: skip
         if inner is not self.table:
-            wrenches = self._user_wrenches(wrenches)
+            solved, wrenches = wrenches, np.empty((len(self.joint_lines), self.w, lanes))
+            sum_wrenches(self.sums.start, self.sums.columns, self.sums.factors, solved, wrenches)
         if self.parts:
             self._least(bodies, given, left, drivers, wrenches, quality)
         doubtful = np.flatnonzero(~(quality > CLEAR))
@@ -250,16 +253,6 @@ class Forces:
 
     def _movable(self) -> list[int]:
         return [self.index[b] for b in self.model.movable]
-
-    def _user_wrenches(self, wrenches: Array) -> Array:
-        """Return the wrenches of the user's joints from those of the pairs."""
-        found = np.zeros((len(self.joint_lines), *wrenches.shape[1:]))
-        at = {name: k for k, name in enumerate(self.pairs)}
-        mine = [(k, at[name]) for k, name in enumerate(self.model.joints) if name in at]
-        found[[k for k, _ in mine]] = wrenches[[p for _, p in mine]]
-        for pin in self.shared:
-            found[list(pin.joints)] = np.einsum("jp,pwn->jwn", pin.factors, wrenches[list(pin.pairs)])
-        return found
 
     # ---- systems that are not square ------------------------------------------------------------------------------
     def _scaled(

@@ -274,6 +274,19 @@ def item_wrenches(items, numbers, which, origin, rotation, given, multipliers, w
 
 
 @njit(**OPTIONS)
+def sum_wrenches(start, columns, factors, wrenches, out):  # type: ignore[no-untyped-def]
+    """Wrenches as sums of others, all components and lanes."""
+    for k in range(len(start) - 1):
+        for c in range(out.shape[1]):
+            total = out[k, c]
+            total[:] = 0.0
+            for e in range(start[k], start[k + 1]):
+                factor, x = factors[e], wrenches[columns[e], c]
+                for lane in range(len(total)):
+                    total[lane] += factor * x[lane]
+
+
+@njit(**OPTIONS)
 def _summed(rows, n, multipliers, at, lo, count, total):  # type: ignore[no-untyped-def]
     """The wrench of all rows of an item with their multipliers."""
     total[:, :count] = 0.0
