@@ -59,6 +59,13 @@ class Motions:
         self.turn = np.empty((3, bodies, 1 if d == 2 else 3, n))
         self.rotation = None if d == 2 else np.empty((bodies, d, d, n))
 
+    def lanes(self) -> BodyLanes:
+        """Return all instants as lanes."""
+        if self.rotation is not None:
+            return BodyLanes(self.time, self.origin, self.turn, self.rotation)
+        c, s = np.cos(self.turn[0, :, 0]), np.sin(self.turn[0, :, 0])
+        return BodyLanes(self.time, self.origin, self.turn, np.array([[c, -s], [s, c]]).transpose(2, 0, 1, 3).copy())
+
     def put(self, at: slice, bodies: BodyLanes) -> None:
         """Keep lanes at their place."""
         self.time[at], self.origin[..., at], self.turn[..., at] = bodies.time, bodies.origin, bodies.turn
@@ -144,7 +151,7 @@ def in_portions(solution: Solution, lanes: NDArray[np.int64]) -> Iterator[tuple[
     """Yield the bodies at some lanes (increasing) of a solution, so few at a time that they stay in the cache."""
     if len(lanes) == 0:
         return
-    reader, done, most = Reader(solution.program), 0, _at_once(solution.program.model)
+    reader, done, most = Reader(solution.program), 0, portion_size(solution.program.model)
     for first in range(0, int(lanes[-1]) + 1, most):
         last = min(first + most, int(lanes[-1]) + 1)
         found = reader.read(solution.state, solution.time, first, last)
@@ -156,7 +163,8 @@ def in_portions(solution: Solution, lanes: NDArray[np.int64]) -> Iterator[tuple[
         done = until
 
 
-def _at_once(model: Model) -> int:
+def portion_size(model: Model) -> int:
+    """Return how many lanes are taken at a time."""
     return int(np.clip(AT_ONCE // len(model.bodies), 256, 4096))
 
 

@@ -54,6 +54,7 @@ class _Square:
     bodies: Lanes
     item_start: Lanes
     listed: Lanes
+    sizes: Array  # of the groups: lengths that their moments are measured by
     slots: Lanes  # lines of the table x 2: among drivers, among joints
     block: int
 
@@ -118,6 +119,7 @@ class Forces:
         bodies: list[int] = []
         listed: list[int] = []
         starts: list[tuple[int, int]] = [(0, 0)]
+        sizes: list[float] = []
         of_group, largest = (self._of_group(groups) if groups else []), 1
         for n in range(len(groups) - 1, -1, -1):
             if n in redundant:
@@ -128,12 +130,13 @@ class Forces:
             rank = {b: i for i, b in enumerate(order)}
             listed += sorted(of_group[n], key=lambda e: min(rank.get(b, len(rank)) for b in self.inner.bodies(e)))
             starts.append((len(bodies), len(listed)))
+            sizes.append(max(self.inner.spread(b, of_group[n]) for b in order) or self.inner.size)
             largest = max(largest, self.w * len(order))
         block = int(np.clip(CACHE // (largest * (largest + 1)) // 8 * 8, 8, 128))
         body_start, item_start = np.array(starts, dtype=np.int64).T
         return _Square(
             np.ascontiguousarray(body_start), np.array(bodies, dtype=np.int64), np.ascontiguousarray(item_start),
-            np.array(listed, dtype=np.int64), self._slots(), block,
+            np.array(listed, dtype=np.int64), np.array(sizes), self._slots(), block,
         )  # fmt: skip
 
     def _slots(self) -> Lanes:
@@ -180,18 +183,21 @@ class Forces:
                 for k, joint in enumerate(joints):
                     matrix[place[joint.first], k], matrix[place[joint.second], k] = -1.0, 1.0
             factors = np.round(np.linalg.pinv(incidence[0]) @ incidence[1], 12)
-            for joint, row in zip(pin.joints, factors.tolist(), strict=True):
-                terms[joint] = tuple((at[p.name], c) for p, c in zip(mine, row, strict=True) if c)
+            for name, row in zip(pin.joints, factors.tolist(), strict=True):
+                terms[name] = tuple((at[p.name], c) for p, c in zip(mine, row, strict=True) if c)
         return combination((), list(terms.values()))
 
     # ---- all lanes ------------------------------------------------------------------------------------------------
-    def solve(self, bodies: BodyLanes, lack: Array, singular: NDArray[np.bool_], driven: bool = True) -> Solved:
+    def solve(
+        self, bodies: BodyLanes, lack: Array, singular: NDArray[np.bool_], driven: bool = True, clear: float = CLEAR
+    ) -> Solved:
         """Return the forces that balance `lack` (right-hand side x n x w x lane), wrenches of the first one.
 
-        At `singular` lanes groups have no rates of their own: there, and wherever pivots are small, all joints are
+        At `singular` lanes groups have no rates of their own: there, and where pivots are not `clear`, all joints are
         solved at once, and the efforts of the drivers (none unless `driven`) are the least ones.
         """
-        from .jointkernels import solve_groups, sum_wrenches
+        from .forcekernels import solve_groups
+        from .rowkernels import sum_wrenches
 
         lanes, sides = len(bodies), len(lack)
         given, inner, s = self.table.given(bodies), self.inner, self.square
@@ -201,15 +207,15 @@ class Forces:
         quality = np.where(singular, 0.0, np.inf)
         if len(s.bodies):
             solve_groups(
-                inner.items, inner.numbers, inner.scales, inner.size, s.body_start, s.bodies, s.item_start, s.listed,
-                s.slots, s.block, bodies.origin, bodies.rotation, given, left, drivers, wrenches, quality,
+                inner.items, inner.numbers, inner.scales, inner.long, s.sizes, s.body_start, s.bodies, s.item_start,
+                s.listed, s.slots, s.block, bodies.origin, bodies.rotation, given, left, drivers, wrenches, quality,
             )  # fmt: skip
         if inner is not self.table:
             solved, wrenches = wrenches, np.empty((len(self.joint_lines), self.w, lanes))
             sum_wrenches(self.sums.start, self.sums.columns, self.sums.factors, solved, wrenches)
         if self.parts:
             self._least(bodies, given, left, drivers, wrenches, quality)
-        doubtful = np.flatnonzero(~(quality > CLEAR))
+        doubtful = np.flatnonzero(~(quality > clear))
         if len(doubtful):
             self._whole(doubtful, quality[doubtful], bodies, given, lack, drivers, wrenches, driven)
         self.not_unique.update(self._rings)
@@ -217,7 +223,7 @@ class Forces:
 
     def exerted(self, bodies: BodyLanes, efforts: Array) -> Array:
         """Return the wrenches (n x w x lane) that efforts (driver x lane) along the coordinates of drivers exert."""
-        from .jointkernels import exerted
+        from .rowkernels import exerted
 
         total = np.zeros((len(self.index), self.w, len(bodies)))
         lines = np.array(self.driver_lines, dtype=np.int64)
@@ -238,7 +244,7 @@ class Forces:
 
     def joint_wrenches(self, bodies: BodyLanes, multipliers: Array) -> Array:
         """Return the wrenches of the joints (joint x w x lane) from the multipliers of all their rows (row x lane)."""
-        from .jointkernels import item_wrenches
+        from .rowkernels import item_wrenches
 
         t, joints = self.table, self._joints()
         full = np.zeros((t.n_rows, len(bodies)))
@@ -259,7 +265,7 @@ class Forces:
         self, lines: Lanes, members: Sequence[int], lanes: Lanes, bodies: BodyLanes, given: Array | None
     ) -> tuple[Array, Array, Array]:
         """Return the transposed scaled rows of some lines on some bodies (lane x column x row), and both scales."""
-        from .jointkernels import dense_rows
+        from .rowkernels import dense_rows
 
         t, w, d = self.table, self.w, self.model.dimension
         given = t.given(bodies) if given is None else given
@@ -274,7 +280,8 @@ class Forces:
         self, bodies: BodyLanes, given: Array, lack: Array, drivers: Array, wrenches: Array, quality: Array
     ) -> None:
         """Solve the redundant parts for the smallest forces, in all lanes."""
-        from .jointkernels import item_wrenches, least_norm
+        from .forcekernels import least_norm
+        from .rowkernels import item_wrenches
 
         t, sides = self.table, len(lack)
         multipliers = np.zeros((sides, t.n_rows, len(bodies)))

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError
-from ..mechanism.absolute import Absolute
 from ..mechanism.mobility import COORDINATES
 from ..mechanism.model import Array, Model
 from ..mechanism.reader import check_times
@@ -25,7 +24,7 @@ from .coordinates import Coordinate, driven_by
 from .forces import Forces, Solved
 from .inertia import Inertia
 from .meetings import meetings, passed
-from .posture import Posture, poses_of, width
+from .posture import width
 from .reactions import by_scheme
 from .record import Recorded, reactions_of, results
 
@@ -39,17 +38,6 @@ class InverseOutcome:
 
     results: Results
     failure: Failure | None
-
-
-def effort_wrenches(model: Model, posture: Posture, efforts: Mapping[str, float]) -> Array:
-    """Return the wrenches (n x w) that efforts along the coordinates of drivers exert on the bodies."""
-    system = Absolute(model)
-    rows = system.jacobian(poses_of(system, posture))
-    total = np.zeros((len(model.bodies), width(model)))
-    weights = system.per_driver(efforts)
-    n = (len(model.bodies) - 1) * width(model)
-    total[1:] = (weights @ rows)[:n].reshape(-1, width(model))
-    return total
 
 
 def inverse(model: Model, times: Array | None = None, progress: Callable[[str], None] = lambda _: None,

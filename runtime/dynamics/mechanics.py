@@ -137,17 +137,6 @@ class Mechanics:
             found[step.plan.name] = float(kappa[0])
         return found
 
-    def residual(self) -> float:
-        """Return the largest constraint residual of the groups at the last evaluation, relative to the size squared."""
-        worst, kappa, residual = 0.0, np.empty(1), np.empty(1)
-        for step in self.groups:
-            m, s = step.solver.group.module, step.solver
-            m.sweep_quality(
-                self.time, self.state[0], step.h_rows, s.par, step.phi_rows, 0, 1, kappa, residual, s.group.work
-            )
-            worst = max(worst, float(residual[0]))
-        return worst / max(self.model.size**2, 1e-300)
-
     # ---- inside ---------------------------------------------------------------------------------------------------
     def _put(self, t: float, values: Array, rates: Array, accelerations: Array) -> None:
         self.time[:] = t

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
@@ -13,25 +13,15 @@ from ..mechanism.model import Array, Model
 from ..motion.measure import measure
 from ..motion.results import ActuatorSeries, DriverSeries, EnergySeries, ReactionSeries, Results
 from ..motion.run import driver_values
-from .applied import Applied
-from .bodylanes import Motions, one_lane
-from .inertia import Inertia
 from .posture import Posture
-from .reactions import Wrench
 
 
 @dataclass(frozen=True, eq=False)
 class Record:
-    """One instant of a simulation."""
+    """The motion at one instant, and the joint coordinates in use."""
 
     posture: Posture
     acceleration: Array  # n x w
-    kinetic: float
-    potential: float
-    efforts: Mapping[str, float] = field(default_factory=dict)  # of drivers
-    actuators: Mapping[str, float] = field(default_factory=dict)
-    reactions: Mapping[str, Wrench] = field(default_factory=dict)
-    criterion: Mapping[str, float] = field(default_factory=dict)
     independent: tuple[str, ...] = ()
 
 
@@ -48,39 +38,6 @@ class Recorded:
     reactions: Mapping[str, ReactionSeries] = field(default_factory=dict)
     criterion: Mapping[str, Array] = field(default_factory=dict)
     independent: tuple[tuple[str, ...], ...] = ()
-
-
-def energies(inertia: Inertia, applied: Applied, posture: Posture) -> tuple[float, float]:
-    """Return kinetic and potential energy."""
-    bodies = one_lane(posture)
-    return float(inertia.over(bodies)[1][0]), float(applied.potential_over(bodies)[0])
-
-
-def stacked(model: Model, records: Sequence[Record]) -> Recorded:
-    """Return records of single instants as one of all."""
-
-    def over(pick: Callable[[Record], Mapping[str, float]]) -> dict[str, Array]:
-        return {name: np.array([pick(r)[name] for r in records]) for name in (pick(records[0]) if records else ())}
-
-    reactions = {}
-    for joint in records[0].reactions if records else ():
-        moment = np.array([r.reactions[joint].moment for r in records])
-        force = np.array([r.reactions[joint].force for r in records])
-        reactions[joint] = ReactionSeries(force, moment[:, 0] if model.dimension == 2 else moment)
-    motions = Motions(model, len(records))
-    for k, r in enumerate(records):
-        motions.put(slice(k, k + 1), one_lane(r.posture, r.acceleration))
-    return Recorded(
-        motions.time,
-        motions.by_name(),
-        np.array([r.kinetic for r in records]),
-        np.array([r.potential for r in records]),
-        over(lambda r: r.efforts),
-        over(lambda r: r.actuators),
-        reactions,
-        over(lambda r: r.criterion),
-        tuple(r.independent for r in records) if records and records[0].independent else (),
-    )
 
 
 def reactions_of(model: Model, wrenches: Array) -> dict[str, ReactionSeries]:
