@@ -67,7 +67,8 @@ def partition(case: Case) -> Prepared:
         ours, states = started(tolerance), []
         ours.machine()
         seconds = clocked(lambda: ours.integrate(times, lambda *state: states.append(state)))
-        posture = ours.record(*states[-1]).posture
+        t, y = states[-1][0][-1], states[-1][1][-1]
+        posture = ours.record(float(t), *y.reshape(2, -1)).posture
         return Run(seconds, joint_places(model, posture.origin, posture.rotation), ours.counts.evaluations)
 
     ours = started(REFERENCE)
@@ -95,9 +96,8 @@ def augmented(case: Case) -> Prepared:
     def run(tolerance: float) -> Run:
         given = _with_tolerance(model, tolerance)
         ours = Augmented(given, begin(given), reactions=False)
-        records: list[Any] = []
-        seconds = clocked(lambda: records.extend(ours.run(np.array([0.0, case.end]))[0]))
-        posture = records[-1].posture
+        seconds = clocked(lambda: ours.run(np.array([0.0, case.end])))
+        posture = ours.posture()
         return Run(seconds, joint_places(model, posture.origin, posture.rotation), ours.counts.evaluations)
 
     ours = Augmented(model, begin(model), reactions=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -33,8 +34,11 @@ class Applied:
         self._driven = {d.joint: d for d in model.drivers.values() if d.joint is not None and d.kind == "angle"}
 
     # ---- over lanes -----------------------------------------------------------------------------------------------
-    def over(self, bodies: BodyLanes, weight: bool = True) -> Array:
-        """Return all applied wrenches, n x w x lane; without the weights where these are counted elsewhere."""
+    def over(self, bodies: BodyLanes, weight: bool = True, near: Mapping[str, Array] | None = None) -> Array:
+        """Return all applied wrenches, n x w x lane; without the weights where these are counted elsewhere.
+
+        `near` has values next to the turns of torsion springs, where lanes are too far apart to follow them.
+        """
         from .bodykernels import add_force, add_spring
 
         found = np.zeros((len(self.index), self.width, len(bodies)))
@@ -52,11 +56,11 @@ class Applied:
                 case Spring():
                     add_spring(bodies.origin, bodies.turn, bodies.rotation, *self._ends(load), found)
                 case TorsionSpring():
-                    self._torsion(found, bodies, load)
+                    self._torsion(found, bodies, load, near)
         found[0] = 0.0  # what the ground takes moves nothing
         return found
 
-    def potential_over(self, bodies: BodyLanes) -> Array:
+    def potential_over(self, bodies: BodyLanes, near: Mapping[str, Array] | None = None) -> Array:
         """Return the potential energy: of the weights from the global origin, and of the springs."""
         from .bodykernels import add_spring_energy, add_weight_energy
 
@@ -67,14 +71,13 @@ class Applied:
             if isinstance(load, Spring):
                 add_spring_energy(bodies.origin, bodies.turn, bodies.rotation, *self._ends(load), energy)
             elif isinstance(load, TorsionSpring):
-                energy += 0.5 * load.stiffness * (self._turn(bodies, load)[0] - load.angle) ** 2
+                energy += 0.5 * load.stiffness * (self._turn(bodies, load, near)[0] - load.angle) ** 2
         return energy
 
     def remember_over(self, bodies: BodyLanes) -> None:
         """Note the turns of torsion springs in the last lane, from which the next ones are counted."""
-        for load in self.model.loads:
-            if isinstance(load, TorsionSpring) and len(bodies):
-                self.turns[load.name] = float(self._turn(bodies, load)[0][-1])
+        if len(bodies):
+            self.turns.update({name: float(turn[-1]) for name, turn in self.turns_over(bodies).items()})
 
     # ---- at one posture -------------------------------------------------------------------------------------------
     def wrenches(self, posture: Posture, weight: bool = True) -> Array:
@@ -96,12 +99,18 @@ class Applied:
         one, two = (self.index[b] for b in spring.bodies)
         return one, two, *spring.ends, np.array([spring.stiffness, spring.length, spring.damping])
 
-    def _turn(self, bodies: BodyLanes, spring: TorsionSpring) -> tuple[Array, Array, Array]:
+    def turns_over(self, bodies: BodyLanes) -> dict[str, Array]:
+        """Return the turns of torsion springs."""
+        return {s.name: self._turn(bodies, s)[0] for s in self.model.loads if isinstance(s, TorsionSpring)}
+
+    def _turn(
+        self, bodies: BodyLanes, spring: TorsionSpring, ahead: Mapping[str, Array] | None = None
+    ) -> tuple[Array, Array, Array]:
         """Return the joint's angle and its rate (each over lanes), and its axis (s x lane)."""
         joint: Joint = self.model.joints[spring.joint]
         one, two = self.index[joint.first], self.index[joint.second]
         driver = self._driven.get(spring.joint)
-        near = None if driver is None else driver.motion(bodies.time)[0]
+        near = (ahead or {}).get(spring.name) if driver is None else driver.motion(bodies.time)[0]
         rates = bodies.turn[1, two] - bodies.turn[1, one]
         if bodies.planar:
             angle = bodies.turn[0, two, 0] - bodies.turn[0, one, 0]
@@ -123,8 +132,10 @@ class Applied:
             angle += _whole_turns(near - angle)
         return angle, np.einsum("in,in->n", axis, rates), axis
 
-    def _torsion(self, found: Array, bodies: BodyLanes, spring: TorsionSpring) -> None:
-        angle, rate, axis = self._turn(bodies, spring)
+    def _torsion(
+        self, found: Array, bodies: BodyLanes, spring: TorsionSpring, near: Mapping[str, Array] | None
+    ) -> None:
+        angle, rate, axis = self._turn(bodies, spring, near)
         torque = -(spring.stiffness * (angle - spring.angle) + spring.damping * rate) * axis
         joint, d = self.model.joints[spring.joint], self.model.dimension
         found[self.index[joint.second], d:] += torque

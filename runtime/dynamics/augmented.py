@@ -18,12 +18,12 @@ from ..mechanism.assembly import Linear, close
 from ..mechanism.model import Array, Model
 from ..mechanism.rows import Poses, turned
 from .applied import Applied
+from .bodylanes import BodyLanes, Motions, one_lane
+from .forces import Forces
 from .inertia import Inertia, skew
-from .inverse import effort_wrenches
 from .partition import Counts, Stop
 from .posture import Posture, poses_of, posture_of, width
-from .reactions import Reactions
-from .record import Record, energies
+from .record import Recorded, reactions_of
 from .start import Start
 
 TIGHTER = 1e-3  # the integrator's own tolerance, of the one asked for
@@ -38,7 +38,8 @@ class Augmented:
         self.system = Absolute(model)
         self.inertia = Inertia(model)
         self.applied = Applied(model, self.inertia)
-        self.reactions = Reactions(model) if reactions else None
+        self.forces, self.reactions = Forces(model), reactions
+        self._noted: list[tuple[BodyLanes, dict[str, Array]]] = []  # at the asked times, with turns of springs
         self.counts = Counts()
         self.t = start.posture.time
         self.n, self.width = len(model.bodies), width(model)
@@ -76,6 +77,10 @@ class Augmented:
         if self.width == 3:
             six[:, [0, 1, 5]] = twist
         return posture_of(poses, six, t)
+
+    def posture(self) -> Posture:
+        """Return the present posture."""
+        return self._posture(self.t, self.poses, self.twist)
 
     # ---- equations ------------------------------------------------------------------------------------------------
     def accelerations(self, t: float, poses: Poses, twist: Array) -> tuple[Array, Array]:
@@ -138,63 +143,74 @@ class Augmented:
         return self.system.remember(closed), found
 
     # ---- the run --------------------------------------------------------------------------------------------------
-    def record(self, t: float, poses: Poses, twist: Array) -> Record:
-        """Return everything that is reported at one instant."""
-        posture = self._posture(t, poses, twist)
+    def _note(self, t: float, poses: Poses, twist: Array) -> None:
+        """Keep what is reported at one instant."""
         acceleration, _ = self.accelerations(t, poses, twist)
-        lack = self.inertia.wrenches(posture, acceleration) - self.applied.wrenches(posture)
-        lack[0] = 0.0
-        efforts = self._efforts(poses, lack)
-        if efforts:
-            lack = lack - effort_wrenches(self.model, posture, efforts)
-        return Record(
-            posture, acceleration, *energies(self.inertia, self.applied, posture), efforts=efforts,
-            reactions=self.reactions.solve(posture, lack) if self.reactions else {},
+        bodies = one_lane(self._posture(t, poses, twist), acceleration)
+        self._noted.append((bodies, self.applied.turns_over(bodies)))
+
+    def _record(self) -> Recorded:
+        """Return everything that is reported at the noted instants."""
+        model, n = self.model, len(self._noted)
+        motions = Motions(model, n)
+        for k, (bodies, _) in enumerate(self._noted):
+            motions.put(slice(k, k + 1), bodies)
+        bodies = motions.lanes()
+        near = {name: np.array([t[name][0] for _, t in self._noted]) for name in (self._noted[0][1] if n else ())}
+        inertia, kinetic = self.inertia.over(bodies)
+        lack = inertia - self.applied.over(bodies, near=near)
+        found = self.forces.solve(bodies, lack[None], np.zeros(n, dtype=bool))
+        return Recorded(
+            motions.time, motions.by_name(), kinetic, self.applied.potential_over(bodies, near),
+            dict(zip(model.drivers, found.drivers[0], strict=True)),
+            reactions=reactions_of(model, found.wrenches) if self.reactions else {},
         )  # fmt: skip
 
-    def _efforts(self, poses: Poses, lack: Array) -> dict[str, float]:
-        """Return the drivers' efforts by the power for the unit rate of each, all other motions of least size."""
-        linear, n = Linear(self.system, poses), (self.n - 1) * self.width
-        units = {d: self.system.per_driver({e: float(d == e) for e in self.drivers}) for d in self.drivers}
-        return {d: float(linear.solve(unit)[:n] @ lack[1:].ravel()) for d, unit in units.items()}
+    @property
+    def not_unique(self) -> set[str]:
+        """The joints whose reactions were not unique so far."""
+        return self.forces.not_unique
 
-    def run(self, times: Array) -> tuple[list[Record], Stop | None]:
-        """Return the records at increasing times from the start on, and why they end early."""
+    def run(self, times: Array) -> tuple[Recorded, Stop | None]:
+        """Return what is reported at increasing times from the start on, and why they end early."""
+        stop = self._advance(times)
+        return self._record(), stop
+
+    def _advance(self, times: Array) -> Stop | None:
         from scipy.integrate import DOP853
 
-        records: list[Record] = []
         k = 0
         while k < len(times) and times[k] <= self.t:
-            records.append(self.record(self.t, self.poses, self.twist))
+            self._note(self.t, self.poses, self.twist)
             k += 1
         if k == len(times):
-            return records, None
+            return None
         tolerance = max(TIGHTER * self.model.simulation.tolerance, 3e-14)
         y = self._packed(self.poses, self.twist)
         solver: Any = DOP853(self.rates, self.t, y, float(times[-1]), rtol=tolerance, atol=tolerance)
         while k < len(times):
             solver.step()
             if solver.status == "failed":
-                return records, Stop(solver.t, f"at t = {solver.t:.9g} s: the integrator's steps became too small")
+                return Stop(solver.t, f"at t = {solver.t:.9g} s: the integrator's steps became too small")
             self.counts.steps += 1
             if times[k] <= solver.t:
                 dense = solver.dense_output()
                 while k < len(times) and times[k] <= solver.t:
                     found = self._projected(float(times[k]), dense(times[k]))
                     if found is None:
-                        return records, _open(float(times[k]))
-                    records.append(self.record(float(times[k]), *found))
+                        return _open(float(times[k]))
+                    self._note(float(times[k]), *found)
                     k += 1
             found = self._projected(float(solver.t), solver.y)
             if found is None:
-                return records, _open(float(solver.t))
+                return _open(float(solver.t))
             self.t, (self.poses, self.twist) = float(solver.t), found
             gap = self.system.rows(self.poses, self._values()) / self.system.row_scale
             self.counts.residual = max(self.counts.residual, float(np.abs(gap).max(initial=0.0)))
             self.applied.remember(self._posture(self.t, *found))
             solver.y = self._packed(*found)
             solver.f = self.rates(solver.t, solver.y)
-        return records, None
+        return None
 
     def _values(self) -> dict[str, float]:
         return {d: float(self.model.drivers[d].motion(np.array([self.t]))[0, 0]) for d in self.drivers}

@@ -19,36 +19,48 @@ TURN = 2.0 * np.pi
 
 # ---- from rows to bodies ------------------------------------------------------------------------------------------
 @njit(**OPTIONS)
-def _combined(state, order, first, last, columns, factors, out):  # type: ignore[no-untyped-def]
-    """One component as a linear combination of rows, over all lanes."""
+def _combined(state, order, lo, first, last, columns, factors, out):  # type: ignore[no-untyped-def]
+    """One component as a linear combination of rows, from lane `lo` of the state on."""
     n = len(out)
     if first == last:
         out[:] = 0.0
         return
     row, factor = state[order, columns[first]], factors[first]
     for lane in range(n):
-        out[lane] = factor * row[lane]
+        out[lane] = factor * row[lo + lane]
     for k in range(first + 1, last):
         row, factor = state[order, columns[k]], factors[k]
         for lane in range(n):
-            out[lane] += factor * row[lane]
+            out[lane] += factor * row[lo + lane]
 
 
 @njit(**OPTIONS)
-def planar_bodies(state, start, columns, factors, rows, offsets, origin, turn, rotation):  # type: ignore[no-untyped-def]
-    """Poses and rates of planar bodies; angles of their own rows, or followed from lane to lane.
+def _stand(origin, rotation):  # type: ignore[no-untyped-def]
+    """The frame, which comes first: nothing moves."""
+    origin[:, 0] = 0.0
+    rotation[0] = 0.0
+    for c in range(origin.shape[2]):
+        rotation[0, c, c] = 1.0
+
+
+@njit(**OPTIONS)
+def planar_bodies(  # type: ignore[no-untyped-def]
+    state, lo, start, columns, factors, rows, offsets, near, origin, turn, rotation
+):
+    """Poses and rates of planar bodies; angles of their own rows, or followed from lane to lane, the first from `near`.
 
     Body k has the components 4 k to 4 k + 3: its origin, and the direction of its x axis.
     """
     n, lanes = origin.shape[1], origin.shape[3]
     axis = np.empty((3, 2, lanes))
-    for k in range(n):
+    _stand(origin, rotation)
+    for k in range(1, n):
         for order in range(3):
             for c in range(2):
                 at = 4 * k + c
-                _combined(state, order, start[at], start[at + 1], columns, factors, origin[order, k, c])
+                _combined(state, order, lo, start[at], start[at + 1], columns, factors, origin[order, k, c])
                 at += 2
-                _combined(state, order, start[at], start[at + 1], columns, factors, axis[order, c])
+                _combined(state, order, lo, start[at], start[at + 1], columns, factors, axis[order, c])
         x, y, vx, vy, ax, ay = axis[0, 0], axis[0, 1], axis[1, 0], axis[1, 1], axis[2, 0], axis[2, 1]
         r00, r01, r10, r11 = rotation[k, 0, 0], rotation[k, 0, 1], rotation[k, 1, 0], rotation[k, 1, 1]
         angle, omega, alpha = turn[0, k, 0], turn[1, k, 0], turn[2, k, 0]
@@ -65,19 +77,21 @@ def planar_bodies(state, start, columns, factors, rows, offsets, origin, turn, r
             alpha[lane] = (x[lane] * ay[lane] - y[lane] * ax[lane] - 2.0 * rate * along) / square
         if rows[k] >= 0:
             for order in range(3):
-                turn[order, k, 0, :] = state[order, rows[k], :lanes]
+                turn[order, k, 0, :] = state[order, rows[k], lo : lo + lanes]
             angle += offsets[k]
         else:
-            last = 0.0
+            last = near[k]
             for lane in range(lanes):
                 found = np.arctan2(y[lane], x[lane])
-                if lane > 0:
+                if last == last:
                     found += TURN * np.round((last - found) / TURN)
                 angle[lane] = last = found
 
 
 @njit(**OPTIONS)
-def spatial_bodies(state, start, columns, factors, lines, constants, origin, turn, rotation):  # type: ignore[no-untyped-def]
+def spatial_bodies(  # type: ignore[no-untyped-def]
+    state, lo, start, columns, factors, lines, constants, origin, turn, rotation
+):
     """Poses and rates of spatial bodies.
 
     Body k has the components 12 k to 12 k + 11: its origin and its three axes; a rod (lines[k]) its line in place of
@@ -86,14 +100,15 @@ def spatial_bodies(state, start, columns, factors, lines, constants, origin, tur
     """
     n, lanes = origin.shape[1], origin.shape[3]
     axes = np.empty((3, 9, lanes))
-    for k in range(n):
+    _stand(origin, rotation)
+    for k in range(1, n):
         for order in range(3):
             for c in range(3):
                 at = 12 * k + c
-                _combined(state, order, start[at], start[at + 1], columns, factors, origin[order, k, c])
+                _combined(state, order, lo, start[at], start[at + 1], columns, factors, origin[order, k, c])
             for c in range(9):
                 at = 12 * k + 3 + c
-                _combined(state, order, start[at], start[at + 1], columns, factors, axes[order, c])
+                _combined(state, order, lo, start[at], start[at + 1], columns, factors, axes[order, c])
         if lines[k]:
             _rod(k, axes, constants[k], origin, turn, rotation)
             continue
@@ -347,7 +362,7 @@ def imbalance(origin, turn, inertia, loads, pushes, singular):  # type: ignore[n
     n, d, lanes = origin.shape[1], origin.shape[2], origin.shape[3]
     miss, size = np.zeros(lanes), np.zeros(lanes)
     speed, forces = np.empty(lanes), np.empty((3, lanes))
-    for k in range(n):
+    for k in range(1, n):
         for part in range(2):
             first, last = (0, d) if part == 0 else (d, inertia.shape[1])
             speed[:] = 0.0

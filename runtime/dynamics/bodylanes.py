@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +13,9 @@ from ..mechanism.model import FRAME, Array, Model
 from ..motion.program import Program, Terms
 from ..motion.run import Solution
 from .carriers import combination
-from .posture import Posture, width
+from .posture import Posture
+
+AT_ONCE = 8192  # bodies times lanes in a portion: with all that follows from them about as much as a cache holds
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,19 +48,42 @@ class BodyLanes:
         chosen = (np.ascontiguousarray(x[..., lanes]) for x in (self.origin, self.turn, self.rotation))
         return BodyLanes(self.time[lanes], *chosen)
 
-    def motions(self, model: Model) -> dict[str, BodyMotion]:
-        """Return the motion of every movable body."""
+
+class Motions:
+    """The motion of all bodies at some instants, gathered from lanes for the results."""
+
+    def __init__(self, model: Model, n: int) -> None:
+        d, bodies = model.dimension, len(model.bodies)
+        self.model, self.time = model, np.empty(n)
+        self.origin = np.empty((3, bodies, d, n))
+        self.turn = np.empty((3, bodies, 1 if d == 2 else 3, n))
+        self.rotation = None if d == 2 else np.empty((bodies, d, d, n))
+
+    def lanes(self) -> BodyLanes:
+        """Return all instants as lanes."""
+        if self.rotation is not None:
+            return BodyLanes(self.time, self.origin, self.turn, self.rotation)
+        c, s = np.cos(self.turn[0, :, 0]), np.sin(self.turn[0, :, 0])
+        return BodyLanes(self.time, self.origin, self.turn, np.array([[c, -s], [s, c]]).transpose(2, 0, 1, 3).copy())
+
+    def put(self, at: slice, bodies: BodyLanes) -> None:
+        """Keep lanes at their place."""
+        self.time[at], self.origin[..., at], self.turn[..., at] = bodies.time, bodies.origin, bodies.turn
+        if self.rotation is not None:
+            self.rotation[..., at] = bodies.rotation
+
+    def by_name(self, chosen: NDArray[np.int64] | slice = slice(None)) -> dict[str, BodyMotion]:
+        """Return the motion of every movable body at the chosen instants."""
         found = {}
-        for k, name in enumerate(model.bodies):
+        origin, turn = self.origin[..., chosen], self.turn[..., chosen]
+        for k, name in enumerate(self.model.bodies):
             if name == FRAME:
                 continue
-            if self.planar:
-                found[name] = BodyMotion(self.origin[:, k], angle=self.turn[:, k, 0])
+            if self.rotation is None:
+                found[name] = BodyMotion(origin[:, k], angle=turn[:, k, 0])
             else:
-                rotation = self.rotation[k].transpose(2, 0, 1)
-                found[name] = BodyMotion(
-                    self.origin[:, k], rotation=rotation, omega=self.turn[1, k], alpha=self.turn[2, k]
-                )
+                rotation = self.rotation[k][..., chosen].transpose(2, 0, 1)
+                found[name] = BodyMotion(origin[:, k], rotation=rotation, omega=turn[1, k], alpha=turn[2, k])
         return found
 
 
@@ -74,55 +99,73 @@ def one_lane(posture: Posture, acceleration: Array | None = None) -> BodyLanes:
     return BodyLanes(np.array([posture.time]), origin, turn, np.ascontiguousarray(posture.rotation)[:, :, :, None])
 
 
-def lanes_of(model: Model, postures: Sequence[Posture], accelerations: Sequence[Array]) -> BodyLanes:
-    """Return postures with their accelerations (n x w each) as lanes."""
-    n, d, w = len(model.bodies), model.dimension, width(model)
-    lanes = len(postures)
-    origin, turn = np.empty((3, n, d, lanes)), np.zeros((3, n, w - d, lanes))
-    rotation = np.empty((n, d, d, lanes))
-    for i, (p, a) in enumerate(zip(postures, accelerations, strict=True)):
-        origin[0, ..., i], origin[1, ..., i], origin[2, ..., i] = p.origin, p.twist[:, :d], a[:, :d]
-        turn[1, ..., i], turn[2, ..., i] = p.twist[:, d:], a[:, d:]
+class Reader:
+    """Reads the bodies of a program from the rows of a state, some lanes at a time and in their order."""
+
+    def __init__(self, program: Program) -> None:
+        model = self.model = program.model
+        n, self.d = len(model.bodies), model.dimension
+        carriers = [program.carriers[b] for b in model.bodies]
+        parts: list[Terms] = []
+        for c in carriers:
+            axes = c.axes[:1] if self.d == 2 else c.axes if c.line is None else (*c.axes, *_NONE)
+            parts += [*c.origin, *(terms for axis in axes for terms in axis)]
+        self.table = combination(parts)
+        self.rows = np.array([-1 if c.angle is None else c.angle[0] for c in carriers], dtype=np.int64)
+        self.offsets = np.array([0.0 if c.angle is None else c.angle[1] for c in carriers])
+        self.near = np.full(n, np.nan)  # planar angles of the last lane that was read
+        self.lines = np.array([c.line is not None for c in carriers])
+        self.constants = np.zeros((n, 15))
+        for k, (carrier, body) in enumerate(zip(carriers, model.bodies.values(), strict=True)):
+            if carrier.line is not None:
+                point, line = carrier.line
+                self.constants[k] = np.concatenate([point, body.rotation @ line, body.rotation.ravel()])
+
+    def read(self, state: Array, time: Array, first: int, last: int) -> BodyLanes:
+        """Return the bodies at the lanes first to last - 1 of a state (3 x row x lane); those before are read."""
+        from .bodykernels import planar_bodies, spatial_bodies
+
+        n, d, lanes, t = len(self.rows), self.d, last - first, self.table
+        origin, rotation = np.empty((3, n, d, lanes)), np.empty((n, d, d, lanes))
+        turn = np.zeros((3, n, 1 if d == 2 else 3, lanes))
         if d == 2:
-            turn[0, :, 0, i] = p.angle
-        rotation[..., i] = p.rotation
-    return BodyLanes(np.array([p.time for p in postures]), origin, turn, rotation)
+            planar_bodies(
+                state, first, t.start, t.columns, t.factors, self.rows, self.offsets, self.near, origin, turn, rotation
+            )
+            self.near = turn[0, :, 0, -1].copy() if lanes else self.near
+        else:
+            spatial_bodies(
+                state, first, t.start, t.columns, t.factors, self.lines, self.constants, origin, turn, rotation
+            )
+        return BodyLanes(time[first:last], origin, turn, rotation)
 
 
 def body_lanes(solution: Solution, lanes: NDArray[np.int64]) -> BodyLanes:
     """Return the bodies at some lanes (increasing) of a solution; angles are followed through all lanes before."""
     n = int(lanes[-1]) + 1 if len(lanes) else 0
-    found = read_bodies(solution.program, solution.state, solution.time[:n])
+    found = Reader(solution.program).read(solution.state, solution.time, 0, n)
     return found if len(lanes) == n else found.at(lanes)
 
 
-def read_bodies(program: Program, state: Array, time: Array) -> BodyLanes:
-    """Return the bodies of the first lanes of a state (3 x row x lane), as many as there are times."""
-    from .bodykernels import planar_bodies, spatial_bodies
+def in_portions(solution: Solution, lanes: NDArray[np.int64]) -> Iterator[tuple[slice, BodyLanes]]:
+    """Yield the bodies at some lanes (increasing) of a solution, so few at a time that they stay in the cache."""
+    if len(lanes) == 0:
+        return
+    reader, done, most = Reader(solution.program), 0, portion_size(solution.program.model)
+    for first in range(0, int(lanes[-1]) + 1, most):
+        last = min(first + most, int(lanes[-1]) + 1)
+        found = reader.read(solution.state, solution.time, first, last)
+        until = int(np.searchsorted(lanes, last))
+        if until - done < last - first:
+            found = found.at(lanes[done:until] - first)
+        if until > done:
+            yield slice(done, until), found
+        done = until
 
-    model, lanes = program.model, len(time)
-    n, d = len(model.bodies), model.dimension
-    origin, rotation = np.empty((3, n, d, lanes)), np.empty((n, d, d, lanes))
-    turn = np.zeros((3, n, 1 if d == 2 else 3, lanes))
-    carriers = [program.carriers[b] for b in model.bodies]
-    parts: list[Terms] = []
-    for carrier in carriers:
-        axes = carrier.axes[:1] if d == 2 else carrier.axes if carrier.line is None else (*carrier.axes, *_NONE)
-        parts += [*carrier.origin, *(terms for axis in axes for terms in axis)]
-    table = combination(parts)
-    if d == 2:
-        rows = np.array([-1 if c.angle is None else c.angle[0] for c in carriers], dtype=np.int64)
-        offsets = np.array([0.0 if c.angle is None else c.angle[1] for c in carriers])
-        planar_bodies(state, table.start, table.columns, table.factors, rows, offsets, origin, turn, rotation)
-    else:
-        lines = np.array([c.line is not None for c in carriers])
-        constants = np.zeros((n, 15))
-        for k, (carrier, body) in enumerate(zip(carriers, model.bodies.values(), strict=True)):
-            if carrier.line is not None:
-                point, line = carrier.line
-                constants[k] = np.concatenate([point, body.rotation @ line, body.rotation.ravel()])
-        spatial_bodies(state, table.start, table.columns, table.factors, lines, constants, origin, turn, rotation)
-    return BodyLanes(time, origin, turn, rotation)
+
+def portion_size(model: Model) -> int:
+    """Return how many lanes are taken at a time."""
+    return int(np.clip(AT_ONCE // len(model.bodies), 256, 4096))
 
 
 _NONE: tuple[tuple[Terms, ...], ...] = (((), (), ()), ((), (), ()))

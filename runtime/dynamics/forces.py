@@ -17,8 +17,10 @@ from numpy.typing import NDArray
 from ..mechanism.model import Array, Driver, Joint, Model
 from ..mechanism.structure import Group
 from ..mechanism.units import Pin, find_pins
+from ..motion.program import Terms
 from . import jointcodes as code
 from .bodylanes import BodyLanes
+from .carriers import Combination, combination
 from .jointlanes import JointTable
 from .posture import width
 
@@ -52,17 +54,9 @@ class _Square:
     bodies: Lanes
     item_start: Lanes
     listed: Lanes
+    sizes: Array  # of the groups: lengths that their moments are measured by
+    slots: Lanes  # lines of the table x 2: among drivers, among joints
     block: int
-
-
-@dataclass(frozen=True, eq=False)
-class _Shared:
-    """A pin of several bodies: what the joints that the user wrote carry of the pairs that were solved."""
-
-    joints: tuple[int, ...]
-    pairs: tuple[int, ...]
-    factors: Array  # joints x pairs
-    ring: bool
 
 
 class Forces:
@@ -71,14 +65,16 @@ class Forces:
     def __init__(self, model: Model, groups: Sequence[Group] | None = None) -> None:
         self.model, self.w = model, width(model)
         self.table = JointTable(model)
-        self.joint_lines = [self.table.joints()[j] for j in model.joints]
-        self.driver_lines = [self.table.drivers()[d] for d in model.drivers]
+        joints, drivers = self.table.joints(), self.table.drivers()
+        self.joint_lines = [joints[j] for j in model.joints]
+        self.driver_lines = [drivers[d] for d in model.drivers]
         self.driver_scales = self.table.scales[self.table.items[self.driver_lines, code.ROW]]
         self.not_unique: set[str] = set()
         self.index = {name: k for k, name in enumerate(model.bodies)}
         pairs = {p.name: p for g in groups or () for p in g.pairs}
         inputs = {d.name: d for g in groups or () for d in g.inputs}
         own = groups is None or _same(model, pairs, inputs)
+        self.pairs = dict(model.joints) if own else pairs
         self.inner = self.table if own else JointTable(replace(model, joints=pairs, drivers=inputs))
         self.moved_drivers = any(d.bodies != model.drivers[n].bodies for n, d in inputs.items())
         shared = () if own else tuple(p for p in find_pins(model) if _rewritten(model, pairs, p))
@@ -87,7 +83,9 @@ class Forces:
         self.parts = self._parts({b for n, g in enumerate(groups or ()) if n in redundant for b in g.bodies}
                                  if groups is not None else set(model.movable))  # fmt: skip
         inside = {b for bodies, _ in self.parts for b in bodies}
-        self.shared = tuple(self._tied(p, pairs) for p in shared if not inside & {self.index[b] for b in p.bodies})
+        solved = [p for p in shared if not inside & {self.index[b] for b in p.bodies}]
+        self._rings = {name for pin in solved if len(pin.joints) >= len(pin.bodies) for name in pin.joints}
+        self.sums = self._sums(solved)
 
     # ---- set-up ---------------------------------------------------------------------------------------------------
     def _of_group(self, groups: Sequence[Group]) -> list[list[int]]:
@@ -121,6 +119,7 @@ class Forces:
         bodies: list[int] = []
         listed: list[int] = []
         starts: list[tuple[int, int]] = [(0, 0)]
+        sizes: list[float] = []
         of_group, largest = (self._of_group(groups) if groups else []), 1
         for n in range(len(groups) - 1, -1, -1):
             if n in redundant:
@@ -131,11 +130,25 @@ class Forces:
             rank = {b: i for i, b in enumerate(order)}
             listed += sorted(of_group[n], key=lambda e: min(rank.get(b, len(rank)) for b in self.inner.bodies(e)))
             starts.append((len(bodies), len(listed)))
+            sizes.append(max(self.inner.spread(b, of_group[n]) for b in order) or self.inner.size)
             largest = max(largest, self.w * len(order))
         block = int(np.clip(CACHE // (largest * (largest + 1)) // 8 * 8, 8, 128))
         body_start, item_start = np.array(starts, dtype=np.int64).T
-        return _Square(np.ascontiguousarray(body_start), np.array(bodies, dtype=np.int64),
-                       np.ascontiguousarray(item_start), np.array(listed, dtype=np.int64), block)  # fmt: skip
+        return _Square(
+            np.ascontiguousarray(body_start), np.array(bodies, dtype=np.int64), np.ascontiguousarray(item_start),
+            np.array(listed, dtype=np.int64), np.array(sizes), self._slots(), block,
+        )  # fmt: skip
+
+    def _slots(self) -> Lanes:
+        """Return for every line of the inner table its place among the drivers and among the joints, or -1."""
+        found, drivers = np.full((len(self.inner.names), 2), -1), {d: k for k, d in enumerate(self.model.drivers)}
+        joints = {j: k for k, j in enumerate(self.pairs)}
+        for k, name in enumerate(self.inner.names):
+            if self.inner.of_driver[k]:
+                found[k, 0] = drivers[name]
+            else:
+                found[k, 1] = joints.get(name, -1)
+        return found
 
     def _parts(self, names: Iterable[str]) -> list[tuple[list[int], Lanes]]:
         """Return the redundant bodies in sets that no joint ties to each other, and the lines of each set."""
@@ -154,66 +167,63 @@ class Forces:
             found.append((sorted(part), lines))
         return found
 
-    def _tied(self, pin: Pin, pairs: dict[str, Joint]) -> _Shared:
-        """Return how the user's joints at a pin share what its pairs carry: with the least forces if they ring."""
-        at, lines = {b: k for k, b in enumerate(pin.bodies)}, self.inner.joints()
-        mine = [p for p in pairs.values() if p.name in pin.joints]
-        incidence = [np.zeros((len(at), len(js))) for js in (pin.joints, mine)]
-        for matrix, joints in zip(incidence, ([self.model.joints[j] for j in pin.joints], mine), strict=True):
-            for k, joint in enumerate(joints):
-                matrix[at[joint.first], k], matrix[at[joint.second], k] = -1.0, 1.0
-        names = list(self.model.joints)
-        factors = np.round(np.linalg.pinv(incidence[0]) @ incidence[1], 12)
-        ring = len(pin.joints) >= len(pin.bodies)
-        return _Shared(tuple(names.index(j) for j in pin.joints), tuple(lines[p.name] for p in mine), factors, ring)
+    def _sums(self, pins: Sequence[Pin]) -> Combination:
+        """Return the wrenches of the user's joints as sums of those of the pairs that were solved.
+
+        At a pin of several bodies they share what its pairs carry, with the least forces if they ring.
+        """
+        at = {name: k for k, name in enumerate(self.pairs)}
+        terms: dict[str, Terms] = {j: ((at[j], 1.0),) if j in at else () for j in self.model.joints}
+        for pin in pins:
+            place = {b: k for k, b in enumerate(pin.bodies)}
+            users = [self.model.joints[j] for j in pin.joints]
+            mine = [self.pairs[j] for j in pin.joints if j in self.pairs]
+            incidence = [np.zeros((len(place), len(joints))) for joints in (users, mine)]
+            for matrix, joints in zip(incidence, (users, mine), strict=True):
+                for k, joint in enumerate(joints):
+                    matrix[place[joint.first], k], matrix[place[joint.second], k] = -1.0, 1.0
+            factors = np.round(np.linalg.pinv(incidence[0]) @ incidence[1], 12)
+            for name, row in zip(pin.joints, factors.tolist(), strict=True):
+                terms[name] = tuple((at[p.name], c) for p, c in zip(mine, row, strict=True) if c)
+        return combination(list(terms.values()))
 
     # ---- all lanes ------------------------------------------------------------------------------------------------
-    def solve(self, bodies: BodyLanes, lack: Array, singular: NDArray[np.bool_], driven: bool = True) -> Solved:
+    def solve(
+        self, bodies: BodyLanes, lack: Array, singular: NDArray[np.bool_], driven: bool = True, clear: float = CLEAR
+    ) -> Solved:
         """Return the forces that balance `lack` (right-hand side x n x w x lane), wrenches of the first one.
 
-        At `singular` lanes groups have no rates of their own: there, and wherever pivots are small, all joints are
+        At `singular` lanes groups have no rates of their own: there, and where pivots are not `clear`, all joints are
         solved at once, and the efforts of the drivers (none unless `driven`) are the least ones.
         """
-        from .jointkernels import item_wrenches, solve_groups
+        from .forcekernels import solve_groups
+        from .rowkernels import sum_wrenches
 
         lanes, sides = len(bodies), len(lack)
-        given, inner = self.table.given(bodies), self.inner
+        given, inner, s = self.table.given(bodies), self.inner, self.square
         left = lack.copy()
-        multipliers = np.zeros((sides, inner.n_rows, lanes))
-        wrenches = np.zeros((len(inner.names), self.w, lanes))
+        drivers = np.zeros((sides, len(self.driver_lines), lanes))
+        wrenches = np.zeros((len(self.pairs), self.w, lanes))
         quality = np.where(singular, 0.0, np.inf)
-        s = self.square
         if len(s.bodies):
             solve_groups(
-                inner.items, inner.numbers, inner.scales, inner.size, s.body_start, s.bodies, s.item_start, s.listed,
-                s.block, bodies.origin, bodies.rotation, given, left, multipliers, wrenches, quality,
+                inner.items, inner.numbers, inner.scales, inner.long, s.sizes, s.body_start, s.bodies, s.item_start,
+                s.listed, s.slots, s.block, bodies.origin, bodies.rotation, given, left, drivers, wrenches, quality,
             )  # fmt: skip
+        if inner is not self.table:
+            solved, wrenches = wrenches, np.empty((len(self.joint_lines), self.w, lanes))
+            sum_wrenches(self.sums.start, self.sums.columns, self.sums.factors, solved, wrenches)
         if self.parts:
-            multipliers = self._users(multipliers)
-            for part in self.parts:
-                self._least(part, bodies, given, left, multipliers, quality)
-        table = self.table if self.parts else inner
-        places = {n: int(table.items[k, code.ROW]) for n, k in table.drivers().items()}
-        drivers = multipliers[:, [places[d] for d in self.model.drivers]]
-        found = self._joint_wrenches(wrenches)
-        if self.parts:
-            solved = np.concatenate([lines for _, lines in self.parts])
-            some = np.zeros((len(self.table.names), self.w, lanes))
-            t = self.table
-            item_wrenches(t.items, t.numbers, solved, bodies.origin, bodies.rotation, given, multipliers[0], some)
-            inside = np.isin(self.joint_lines, solved)
-            found[inside] = some[np.array(self.joint_lines, dtype=np.int64)[inside]]
-        doubtful = np.flatnonzero(~(quality > CLEAR))
+            self._least(bodies, given, left, drivers, wrenches, quality)
+        doubtful = np.flatnonzero(~(quality > clear))
         if len(doubtful):
-            self._whole(doubtful, quality[doubtful], bodies, given, lack, drivers, found, driven)
-        for pin in self.shared:
-            if pin.ring:
-                self.not_unique.update(list(self.model.joints)[j] for j in pin.joints)
-        return Solved(drivers, found)
+            self._whole(doubtful, quality[doubtful], bodies, given, lack, drivers, wrenches, driven)
+        self.not_unique.update(self._rings)
+        return Solved(drivers, wrenches)
 
     def exerted(self, bodies: BodyLanes, efforts: Array) -> Array:
         """Return the wrenches (n x w x lane) that efforts (driver x lane) along the coordinates of drivers exert."""
-        from .jointkernels import exerted
+        from .rowkernels import exerted
 
         total = np.zeros((len(self.index), self.w, len(bodies)))
         lines = np.array(self.driver_lines, dtype=np.int64)
@@ -234,7 +244,7 @@ class Forces:
 
     def joint_wrenches(self, bodies: BodyLanes, multipliers: Array) -> Array:
         """Return the wrenches of the joints (joint x w x lane) from the multipliers of all their rows (row x lane)."""
-        from .jointkernels import item_wrenches
+        from .rowkernels import item_wrenches
 
         t, joints = self.table, self._joints()
         full = np.zeros((t.n_rows, len(bodies)))
@@ -250,34 +260,12 @@ class Forces:
     def _movable(self) -> list[int]:
         return [self.index[b] for b in self.model.movable]
 
-    def _users(self, multipliers: Array) -> Array:
-        """Return multipliers of the inner table in the order of the user's; only drivers are asked for there."""
-        if self.inner is self.table:
-            return multipliers
-        found = np.zeros((len(multipliers), self.table.n_rows, multipliers.shape[2]))
-        own, drivers = self.table.drivers(), self.inner.drivers()
-        for name, line in drivers.items():
-            found[:, self.table.items[own[name], code.ROW]] = multipliers[:, self.inner.items[line, code.ROW]]
-        return found
-
-    def _joint_wrenches(self, wrenches: Array) -> Array:
-        """Return the wrenches of the user's joints from those of the inner table."""
-        if self.inner is self.table:
-            return wrenches[self.joint_lines]
-        lines = self.inner.joints()
-        found = np.zeros((len(self.joint_lines), *wrenches.shape[1:]))
-        mine = [k for k, name in enumerate(self.model.joints) if name in lines]
-        found[mine] = wrenches[[lines[name] for name in self.model.joints if name in lines]]
-        for pin in self.shared:
-            found[list(pin.joints)] = np.einsum("jp,pwn->jwn", pin.factors, wrenches[list(pin.pairs)])
-        return found
-
     # ---- systems that are not square ------------------------------------------------------------------------------
     def _scaled(
         self, lines: Lanes, members: Sequence[int], lanes: Lanes, bodies: BodyLanes, given: Array | None
     ) -> tuple[Array, Array, Array]:
         """Return the transposed scaled rows of some lines on some bodies (lane x column x row), and both scales."""
-        from .jointkernels import dense_rows
+        from .rowkernels import dense_rows
 
         t, w, d = self.table, self.w, self.model.dimension
         given = t.given(bodies) if given is None else given
@@ -289,27 +277,36 @@ class Forces:
         return np.ascontiguousarray((dense / t.scales[rows][:, None] * columns).swapaxes(1, 2)), t.scales[rows], columns
 
     def _least(
-        self, part: tuple[list[int], Lanes], bodies: BodyLanes, given: Array, lack: Array, multipliers: Array,
-        quality: Array,
-    ) -> None:  # fmt: skip
-        """Solve one redundant part for the smallest forces, in all lanes."""
-        from .jointkernels import least_norm
+        self, bodies: BodyLanes, given: Array, lack: Array, drivers: Array, wrenches: Array, quality: Array
+    ) -> None:
+        """Solve the redundant parts for the smallest forces, in all lanes."""
+        from .forcekernels import least_norm
+        from .rowkernels import item_wrenches
 
-        members, lines = part
-        rows = self.table.rows_of(lines)
-        m, n, sides = len(rows), self.w * len(members), len(lack)
-        if m == 0:
-            return
-        names = np.array([self.table.names[e] for e in lines for _ in range(self.table.items[e, code.ROWS])])
-        for lanes in portions(np.arange(len(bodies)), m * n):
-            A, scales, columns = self._scaled(lines, members, lanes, bodies, given)
-            rhs = lack[:, members][..., lanes].reshape(sides, n, -1).transpose(2, 1, 0) * columns[:, None]
-            x, free = np.empty((len(lanes), m, sides)), np.empty((len(lanes), m))
-            pivots = least_norm(A, np.ascontiguousarray(rhs), RANK, x, free)
-            multipliers[:, rows[:, None], lanes] = (x / scales[:, None]).transpose(2, 1, 0)
-            clear = (pivots[:, 0] > CLEAR) & (pivots[:, 1] < LEFT)
-            quality[lanes] = np.where(clear, quality[lanes], 0.0)
-            self._mark(names, free[clear])
+        t, sides = self.table, len(lack)
+        multipliers = np.zeros((sides, t.n_rows, len(bodies)))
+        for members, lines in self.parts:
+            rows = t.rows_of(lines)
+            m, n = len(rows), self.w * len(members)
+            names = np.array([t.names[e] for e in lines for _ in range(t.items[e, code.ROWS])])
+            for lanes in portions(np.arange(len(bodies)), m * n):
+                A, scales, columns = self._scaled(lines, members, lanes, bodies, given)
+                rhs = lack[:, members][..., lanes].reshape(sides, n, -1).transpose(2, 1, 0) * columns[:, None]
+                x, free = np.empty((len(lanes), m, sides)), np.empty((len(lanes), m))
+                pivots = least_norm(A, np.ascontiguousarray(rhs), RANK, x, free)
+                multipliers[:, rows[:, None], lanes] = (x / scales[:, None]).transpose(2, 1, 0)
+                clear = (pivots[:, 0] > CLEAR) & (pivots[:, 1] < LEFT)
+                quality[lanes] = np.where(clear, quality[lanes], 0.0)
+                self._mark(names, free[clear])
+        solved = np.concatenate([lines for _, lines in self.parts])
+        found = np.zeros((len(t.names), self.w, len(bodies)))
+        item_wrenches(t.items, t.numbers, solved, bodies.origin, bodies.rotation, given, multipliers[0], found)
+        for k, line in enumerate(self.joint_lines):
+            if line in solved:
+                wrenches[k] = found[line]
+        for k, line in enumerate(self.driver_lines):
+            if line in solved:
+                drivers[:, k] = multipliers[:, t.items[line, code.ROW]]
 
     def _whole(
         self, lanes: Lanes, quality: Array, bodies: BodyLanes, given: Array, lack: Array, drivers: Array,

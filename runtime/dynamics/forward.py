@@ -17,7 +17,7 @@ from .augmented import Augmented
 from .inverse import inverse
 from .nullspace import check_inertia
 from .partition import NoCoordinatesError, Partition, Stop
-from .record import Record, results, stacked
+from .record import Recorded, results
 from .start import Start, begin
 
 METHODS = ("partition", "global")
@@ -75,13 +75,13 @@ def simulate(
     check_inertia(model, start)
     run = _method(model, start, method, progress, reactions, through, fixed_step)
     grid = asked if asked[0] == begins else np.concatenate([[begins], asked])
-    records, stop = run.run(grid)
-    shown = max(0, len(records) - (len(grid) - len(asked)))
-    notes = _diagnostics(run, records)
+    record, stop = run.run(grid)
+    shown = max(0, len(record.time) - (len(grid) - len(asked)))
+    notes = _diagnostics(run, record)
     if stop is not None:
         notes["stopped"] = stop.message
     used = "partition" if isinstance(run, Partition) else "global"
-    return Outcome(results(model, used, stacked(model, records), notes, shown), stop)
+    return Outcome(results(model, used, record, notes, shown), stop)
 
 
 def _method(
@@ -104,9 +104,9 @@ def _method(
         return Augmented(model, start, reactions)
 
 
-def _diagnostics(run: Partition | Augmented, records: list[Record]) -> dict[str, Any]:
-    total = np.array([r.kinetic + r.potential for r in records])
-    size = max((max(abs(r.kinetic), abs(r.kinetic - records[0].kinetic)) for r in records), default=0.0)
+def _diagnostics(run: Partition | Augmented, record: Recorded) -> dict[str, Any]:
+    total, kinetic = record.kinetic + record.potential, record.kinetic
+    size = float(np.maximum(np.abs(kinetic), np.abs(kinetic - kinetic[:1])).max(initial=0.0))
     drift = float(np.abs(total - total[0]).max()) / size if size > 0 else 0.0
     notes: dict[str, Any] = {
         "max_residual": run.counts.residual,
@@ -119,6 +119,6 @@ def _diagnostics(run: Partition | Augmented, records: list[Record]) -> dict[str,
         notes["crossings"] = run.counts.crossings
         notes["cut"] = list(run.gauge.cut)
         notes["coordinates"] = [{"from": t, "independent": list(names)} for t, names in run.counts.history[:1000]]
-    if run.reactions is not None and run.reactions.not_unique:
-        notes["reactions"] = {"not_unique": sorted(run.reactions.not_unique & set(run.model.joints))}
+    if run.reactions and run.not_unique:
+        notes["reactions"] = {"not_unique": sorted(run.not_unique)}
     return notes

@@ -19,6 +19,7 @@ from scipy.integrate import DOP853
 from ..motion.global_kernels import call2
 from . import chain
 from .equationkernels import accept, look_wanted
+from .loads import component
 
 STAGES = 12
 
@@ -61,6 +62,33 @@ def rates(ints, x, t, y, K, s):  # type: ignore[no-untyped-def]
     for i in range(n):
         K[s, i] = x[place + n + i]
     return lost == 0
+
+
+@njit(**OPTIONS)
+@chain.dated
+def evaluate(ints, x, times, states, K, rows, angles):  # type: ignore[no-untyped-def]
+    """All rows (q, q̇, q̈, R; 3 + f x row x lane) and planar angles (body x lane) at states of some times.
+
+    Returns the number of lanes before the first without a solution. K is spare; the base of predictions stays.
+    """
+    f, width, state = ints[chain.FREE], ints[chain.WIDTH], ints[chain.STATE]
+    for lane in range(len(times)):
+        if not rates(ints, x, times[lane], states[lane], K, 0):
+            return lane
+        for i in range(ints[chain.ROWS]):
+            row = state + width * i
+            bend = x[row + 2]
+            for j in range(f):
+                bend += x[row + 3 + j] * K[0, f + j]
+                rows[3 + j, i, lane] = x[row + 3 + j]
+            rows[0, i, lane], rows[1, i, lane], rows[2, i, lane] = x[row], x[row + 1], bend
+        dt = times[lane] - x[chain.BASE_TIME]
+        for i in range(ints[chain.BODIES]):
+            e, place = ints[ints[chain.BODY_AT] + i], ints[chain.ANGLES] + 3 * i
+            value = np.arctan2(component(ints, x, e, 1, 0), component(ints, x, e, 0, 0))
+            ahead = x[place] + dt * (x[place + 1] + 0.5 * dt * x[place + 2])
+            angles[i, lane] = value + 2.0 * np.pi * np.round((ahead - value) / (2.0 * np.pi))
+    return len(times)
 
 
 # ---- when Python should look --------------------------------------------------------------------------------------

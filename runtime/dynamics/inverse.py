@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError
-from ..mechanism.absolute import Absolute
 from ..mechanism.mobility import COORDINATES
 from ..mechanism.model import Array, Model
 from ..mechanism.structure import Group
@@ -19,13 +18,13 @@ from ..motion.results import Results
 from ..motion.run import Failure, Solution
 from ..motion.timefunctions import check_times
 from .applied import Applied
-from .bodylanes import BodyLanes, body_lanes
+from .bodylanes import BodyLanes, Motions, in_portions
 from .columns import velocity_columns
 from .coordinates import Coordinate, driven_by
 from .forces import Forces, Solved
 from .inertia import Inertia
 from .meetings import meetings, passed
-from .posture import Posture, poses_of, width
+from .posture import width
 from .reactions import by_scheme
 from .record import Recorded, reactions_of, results
 
@@ -39,17 +38,6 @@ class InverseOutcome:
 
     results: Results
     failure: Failure | None
-
-
-def effort_wrenches(model: Model, posture: Posture, efforts: Mapping[str, float]) -> Array:
-    """Return the wrenches (n x w) that efforts along the coordinates of drivers exert on the bodies."""
-    system = Absolute(model)
-    rows = system.jacobian(poses_of(system, posture))
-    total = np.zeros((len(model.bodies), width(model)))
-    weights = system.per_driver(efforts)
-    n = (len(model.bodies) - 1) * width(model)
-    total[1:] = (weights @ rows)[:n].reshape(-1, width(model))
-    return total
 
 
 def inverse(model: Model, times: Array | None = None, progress: Callable[[str], None] = lambda _: None,
@@ -74,7 +62,7 @@ def inverse(model: Model, times: Array | None = None, progress: Callable[[str], 
         notes["unbounded"] = unbounded
     if inside.forces.not_unique:
         notes["reactions"] = {"not_unique": sorted(inside.forces.not_unique)}
-    shown = max(0, len(record.bodies) - (len(grid) - len(asked)))
+    shown = max(0, len(record.time) - (len(grid) - len(asked)))
     return InverseOutcome(results(model, "td", record, notes, shown), solution.failure)
 
 
@@ -109,20 +97,30 @@ class _Inverse:
         met = [k for k in sorted(meeting) if k in set(steps.tolist())] if meeting else []
         beside = [n for k in met for n in meeting[k].nodes]
         lanes = np.union1d(steps, np.array(beside, dtype=np.int64)) if beside else steps
-        bodies = body_lanes(solution, lanes)
         singular = np.isin(lanes, np.array(list(meeting), dtype=np.int64))
-        inertia, kinetic = self.inertia.over(bodies)
-        loads = self.applied.over(bodies)
-        potential = self.applied.potential_over(bodies)
         columns = velocity_columns(solution, lanes) if self.scheme == "tangent" else None
-        efforts, wrenches = self._solved(bodies, inertia, loads, singular, columns)
+        count = len(self.model.actuators) or len(self.model.drivers)
+        kinetic, potential, efforts = np.empty(len(lanes)), np.empty(len(lanes)), np.empty((count, len(lanes)))
+        wrenches = np.empty((len(self.model.joints), width(self.model), len(lanes)))
+        motions = Motions(self.model, len(lanes))
+        for at, bodies in in_portions(solution, lanes):
+            inertia, kinetic[at] = self.inertia.over(bodies)
+            loads, potential[at] = self.applied.over(bodies), self.applied.potential_over(bodies)
+            self.applied.remember_over(bodies)
+            R = None if columns is None else columns[..., at]
+            efforts[:, at], wrenches[..., at] = self._solved(bodies, inertia, loads, singular[at], R)
+            motions.put(at, bodies)
         unbounded = []
         for k in met:
             nodes = np.searchsorted(lanes, meeting[k].nodes)
             if passed(efforts, wrenches, int(np.searchsorted(lanes, k)), nodes, meeting[k].weights):
                 unbounded.append(float(solution.time[k]))
-        record = Recorded(bodies, kinetic, potential, *self._named(efforts), reactions_of(self.model, wrenches))
-        return (record if lanes is steps else record.at(np.searchsorted(lanes, steps))), unbounded
+        shown = slice(None) if lanes is steps else np.searchsorted(lanes, steps)
+        record = Recorded(
+            solution.time[steps], motions.by_name(shown), kinetic[shown], potential[shown],
+            *self._named(efforts[:, shown]), reactions_of(self.model, wrenches[..., shown]),
+        )  # fmt: skip
+        return record, unbounded
 
     def _named(self, efforts: Array) -> tuple[dict[str, Array], dict[str, Array]]:
         """Return the efforts of drivers and of actuators by their names."""
@@ -176,7 +174,8 @@ class _Inverse:
         """Note how far the powers of inertia, loads and efforts miss each other, relative to their sizes."""
         from .bodykernels import imbalance
 
-        self.imbalance = float(imbalance(bodies.origin, bodies.turn, inertia, loads, pushes, singular))
+        found = imbalance(bodies.origin, bodies.turn, inertia, loads, pushes, singular)
+        self.imbalance = max(self.imbalance, float(found))
 
 
 def _units(n: int, lanes: int) -> Array:

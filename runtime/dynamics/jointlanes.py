@@ -40,6 +40,7 @@ class JointTable:
         self.of_driver = np.zeros(n, dtype=bool)
         self.cams: list[Joint] = []
         scales: list[Array] = []
+        long: list[bool] = []
         at, row = 0, 0
         for batch in system.batches:
             m, cam = len(batch.names), batch.kind.startswith("cam")
@@ -53,11 +54,14 @@ class JointTable:
             if cam:
                 self.items[mine, code.GIVEN] = len(self.cams) + np.arange(m)
                 self.cams += [model.joints[name] for name in batch.names]
-            long = system.row_scale[batch.start : batch.start + m * len(table[batch.kind][1])]
-            scales.append(long.reshape(m, -1)[:, :each].ravel())
+            pattern = table[batch.kind][1]
+            mine_scales = system.row_scale[batch.start : batch.start + m * len(pattern)]
+            scales.append(mine_scales.reshape(m, -1)[:, :each].ravel())
+            long += [letter == "l" for letter in pattern[:each]] * m
             self.names += batch.names
             at, row = at + m, row + each * m
         self.scales = np.concatenate(scales) if scales else np.zeros(0)
+        self.long = np.array(long, dtype=bool)  # rows that are lengths
         self.n_rows = row
 
     def _fill(self, items: Indices, numbers: Array, batch: Batch) -> None:
@@ -87,6 +91,13 @@ class JointTable:
         item = self.items[line]
         third = [item[code.THIRD]] if self.numbers[line, code.ON_THIRD] else []
         return {int(k) for k in (item[code.FIRST], item[code.SECOND], *third) if k > 0}
+
+    def spread(self, body: int, lines: Sequence[int]) -> float:
+        """Return how far the points of some lines lie apart on a body."""
+        items, numbers = self.items, self.numbers
+        places = [numbers[e, at : at + 3] for e in lines for role, at in ((code.FIRST, code.A), (code.SECOND, code.B))
+                  if items[e, role] == body]  # fmt: skip
+        return float(np.ptp(places, axis=0).max()) if places else 0.0
 
     def given(self, bodies: BodyLanes) -> Array:
         """Return the rows of the cams (cam x 3 x lane) at the places where they touch."""

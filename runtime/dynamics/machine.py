@@ -85,6 +85,23 @@ class Machine:
             found[:] = np.nan
         return np.asarray(found[0])
 
+    def evaluate(self, times: Array, states: Array) -> tuple[Array, Array, int]:
+        """Return all rows (3 + f x row x lane: q, q̇, q̈, R) and planar angles at states, and how many have a solution.
+
+        The states are next to the last accepted one.
+        """
+        n = len(times)
+        rows = np.empty((3 + self.f, int(self.ints[chain.ROWS]), n))
+        angles = np.empty((int(self.ints[chain.BODIES]), n))
+        K = np.empty((1, 2 * self.f))
+        reached = integrator.evaluate(self.ints, self.floats, times, np.ascontiguousarray(states), K, rows, angles)
+        return rows, angles, int(reached)
+
+    def turns_ahead(self, times: Array) -> dict[str, Array]:
+        """Return the turns of torsion springs as they are predicted from the last accepted state."""
+        x, dt = self.floats, times - self.floats[chain.BASE_TIME]
+        return {name: x[place] + dt * x[place + 1] for name, place in self._turns.items()}
+
     # ---- from Python to compiled code -----------------------------------------------------------------------------
     def enter(self, t: float, y: Array) -> Array:
         """Take branches, bridge, predictions and angles over from the mechanics; return ẏ."""

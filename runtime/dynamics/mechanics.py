@@ -134,11 +134,6 @@ class Mechanics:
         """Return for every group its distance from singularity (0 to 1) at the last evaluation."""
         return {name: float(kappa) for name, (kappa, _) in self._quality().items()}
 
-    def residual(self) -> float:
-        """Return the largest constraint residual of the groups at the last evaluation, relative to the size squared."""
-        worst = max((float(residual) for _, residual in self._quality().values()), default=0.0)
-        return worst / max(self.model.size**2, 1e-300)
-
     def _quality(self) -> dict[str, Array]:
         sequence, out = self.program.sequence, np.zeros((3, 1, self.k + 1))
         report = np.zeros((len(sequence.groups), 5))

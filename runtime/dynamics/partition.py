@@ -21,8 +21,7 @@ from .equations import Equations, Moved
 from .inertia import Inertia
 from .mechanics import Mechanics
 from .posture import poses_of
-from .reactions import Reactions
-from .record import Record, energies
+from .record import Record, Recorded
 from .sets import Chosen, Sets
 from .start import Start
 
@@ -78,7 +77,7 @@ class Partition:
         self.model, self.progress, self.through, self.fixed_step = model, progress, through, fixed_step
         self.inertia = Inertia(model)
         self.applied = Applied(model, self.inertia)
-        self.reactions = Reactions(model) if reactions else None
+        self.reactions, self.not_unique = reactions, set[str]()
         self.gauge = Gauge(model, [c.joint for c in start.chosen])
         self.sets = Sets(model, progress)
         self.counts = Counts()
@@ -144,40 +143,28 @@ class Partition:
         return self.gauge.weigh(poses_of(self.gauge.system, posture), R, self.inertia.matrices(posture))
 
     def record(self, t: float, z: Array, zdot: Array) -> Record:
-        """Return everything that is reported at one instant of the current set."""
+        """Return the motion of one instant of the current set."""
         moved = self._moved(t, z, zdot)
-        self.counts.residual = max(self.counts.residual, self.equations.mechanics.residual())
-        posture = moved.instant.posture
-        efforts = self.equations.efforts(moved)
-        lack = moved.lack
-        if len(efforts):
-            lack = lack - self._applied_by_drivers(moved, efforts)
-        weighed = self._weighed(moved)
-        return Record(
-            posture,
-            moved.acceleration,
-            *energies(self.inertia, self.applied, posture),
-            efforts=dict(zip(self.equations.driven, efforts.tolist(), strict=True)),
-            reactions=self.reactions.solve(posture, lack) if self.reactions else {},
-            criterion={shown_name(self.model, self.gauge.all[i]): float(weighed.cosines[i]) for i in self.gauge.listed},
-            independent=tuple(shown_name(self.model, c) for c in self.chosen),
-        )
-
-    def _applied_by_drivers(self, moved: Moved, efforts: Array) -> Array:
-        from .inverse import effort_wrenches
-
-        given = dict(zip(self.equations.driven, efforts.tolist(), strict=True))
-        return effort_wrenches(self.model, moved.instant.posture, given)
+        return Record(moved.instant.posture, moved.acceleration, tuple(shown_name(self.model, c) for c in self.chosen))
 
     # ---- the run --------------------------------------------------------------------------------------------------
-    def run(self, times: Array) -> tuple[list[Record], Stop | None]:
-        """Return the records at increasing times from the start on, and why they end early (None: they do not)."""
-        records: list[Record] = []
-        stop = self.integrate(times, lambda t, z, zdot: records.append(self.record(t, z, zdot)))
-        return records, stop
+    def run(self, times: Array) -> tuple[Recorded, Stop | None]:
+        """Return what is reported at increasing times from the start on, and why they end early (None: not)."""
+        from .noted import Noted
 
-    def integrate(self, times: Array, note: Callable[[float, Array, Array], None]) -> Stop | None:
-        """Pass the state (t, z, ż) at each time to `note`, while the coordinates of that time are in use."""
+        noted = Noted(self.model, self.gauge, self.inertia, self.applied, self.reactions)
+
+        def note(at: Array, states: Array) -> None:
+            if not noted.add(self.machine(), self.sets.built(self.chosen), self.chosen, at, states):
+                raise _LostError
+
+        stop = self.integrate(times, note)
+        found = noted.record()
+        self.counts.residual, self.not_unique = noted.residual, noted.not_unique
+        return found, stop
+
+    def integrate(self, times: Array, note: Callable[[Array, Array], None]) -> Stop | None:
+        """Pass times and their states (time x (z, ż)) to `note`, some at a time, while their coordinates are in use."""
         try:
             return self._advance(times, note)
         except _LostError:
@@ -185,21 +172,18 @@ class Partition:
         finally:
             self.counts.evaluations += self.equations.mechanics.evaluations
 
-    def _advance(self, times: Array, note: Callable[[float, Array, Array], None]) -> Stop | None:
+    def _advance(self, times: Array, note: Callable[[Array, Array], None]) -> Stop | None:
         from .integrator import EVALUATIONS, FAILED, LOOK, OUTPUT, STEPS
         from .stepping import Stepping
 
-        k = 0
-        while k < len(times) and times[k] <= self.t:
-            note(self.t, self.z, self.zdot)
-            k += 1
-        if k == len(times):
-            return None
+        k = int(np.searchsorted(times, self.t, side="right"))
         tolerance = max(TIGHTER * self.model.simulation.tolerance, 3e-14)
         stepping = Stepping(self.f, times, k, tolerance, self.fixed_step)
         gain = 1.0 + WATCHED * (CLEARLY - 1.0)
         stepping.limits(STRIDE, SINGULAR, NEAR, NODES[-1], gain, SELDOM, self.f == 1 and not self.model.drivers)
         self._enter(stepping, self._last_weighed)
+        if k:
+            note(np.full(k, self.t), np.tile(stepping.y, (k, 1)))
         try:
             while k < len(times):
                 why = stepping.go()
@@ -215,8 +199,7 @@ class Partition:
                     self._enter(stepping, here)
                     continue
                 if why & OUTPUT:
-                    for i in range(k, stepping.next):
-                        note(float(times[i]), *stepping.out[i].reshape(2, -1))
+                    note(times[k : stepping.next], stepping.out[k : stepping.next])
                     k = stepping.next
                 if why & LOOK and k < len(times):
                     moved = self._moved(self.t, self.z, self.zdot)

@@ -7,51 +7,20 @@ it that the first body exerts on the second. With D' = R and the mass matrix M o
     tangent (37):     [Bᵀ  M R] (f, 0) = M q̈ - h
     direct  (38):     Bᵀ f = M q̈ - h, group by group; of smallest norm where the joints hold more than they need
 
-The direct one is `forces`; here are the other two, and the reactions of one posture.
+The direct one is `forces`; here are the other two.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
 import numpy as np
 from numpy.typing import NDArray
 
-from ..mechanism.model import Array, Model
-from .bodylanes import BodyLanes, one_lane
+from ..mechanism.model import Array
+from .bodylanes import BodyLanes
 from .forces import Forces, portions
 from .inertia import Inertia
-from .posture import Posture
 
 SCHEMES = ("direct", "tangent", "inverse")
-
-
-@dataclass(frozen=True, eq=False)
-class Wrench:
-    """A reaction: force and moment about the joint's point, global axes, on the second body."""
-
-    force: Array
-    moment: Array
-
-
-class Reactions:
-    """The reactions of a model at one posture, all joints at once, by the direct scheme."""
-
-    def __init__(self, model: Model) -> None:
-        self.model = model
-        self.forces = Forces(replace(model, drivers={}))
-
-    @property
-    def not_unique(self) -> set[str]:
-        """The joints whose reactions were not unique so far."""
-        return self.forces.not_unique
-
-    def solve(self, posture: Posture, lack: Array) -> dict[str, Wrench]:
-        """Return the reaction of every joint. `lack` (n x w) is inertia less applied loads less efforts of drivers."""
-        d = self.model.dimension
-        found = self.forces.solve(one_lane(posture), lack[None, :, :, None], np.zeros(1, dtype=bool))
-        parts = zip(self.model.joints, found.wrenches[:, :, 0], strict=True)
-        return {name: Wrench(w[:d], w[d:]) for name, w in parts}
 
 
 def by_scheme(

@@ -2,44 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..mechanism.bodymotion import BodyMotion
 from ..mechanism.model import Array, Model
 from ..motion.measure import measure
 from ..motion.results import ActuatorSeries, DriverSeries, EnergySeries, ReactionSeries, Results
 from ..motion.run import driver_values
-from .applied import Applied
-from .bodylanes import BodyLanes, lanes_of, one_lane
-from .inertia import Inertia
 from .posture import Posture
-from .reactions import Wrench
 
 
 @dataclass(frozen=True, eq=False)
 class Record:
-    """One instant of a simulation."""
+    """The motion at one instant, and the joint coordinates in use."""
 
     posture: Posture
     acceleration: Array  # n x w
-    kinetic: float
-    potential: float
-    efforts: Mapping[str, float] = field(default_factory=dict)  # of drivers
-    actuators: Mapping[str, float] = field(default_factory=dict)
-    reactions: Mapping[str, Wrench] = field(default_factory=dict)
-    criterion: Mapping[str, float] = field(default_factory=dict)
     independent: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
 class Recorded:
-    """All instants of a simulation as lanes, the last axis of every array of the bodies."""
+    """All instants of a simulation: the motion of the bodies, and series over time."""
 
-    bodies: BodyLanes
+    time: Array
+    motions: Mapping[str, BodyMotion]
     kinetic: Array
     potential: Array
     efforts: Mapping[str, Array] = field(default_factory=dict)  # of drivers
@@ -47,48 +38,6 @@ class Recorded:
     reactions: Mapping[str, ReactionSeries] = field(default_factory=dict)
     criterion: Mapping[str, Array] = field(default_factory=dict)
     independent: tuple[tuple[str, ...], ...] = ()
-
-    def at(self, lanes: NDArray[np.int64]) -> Recorded:
-        """Return some instants."""
-        return Recorded(
-            self.bodies.at(lanes),
-            self.kinetic[lanes],
-            self.potential[lanes],
-            {name: x[lanes] for name, x in self.efforts.items()},
-            {name: x[lanes] for name, x in self.actuators.items()},
-            {name: ReactionSeries(x.force[lanes], x.moment[lanes]) for name, x in self.reactions.items()},
-            {name: x[lanes] for name, x in self.criterion.items()},
-            tuple(self.independent[k] for k in lanes) if self.independent else (),
-        )
-
-
-def energies(inertia: Inertia, applied: Applied, posture: Posture) -> tuple[float, float]:
-    """Return kinetic and potential energy."""
-    bodies = one_lane(posture)
-    return float(inertia.over(bodies)[1][0]), float(applied.potential_over(bodies)[0])
-
-
-def stacked(model: Model, records: Sequence[Record]) -> Recorded:
-    """Return records of single instants as one of all."""
-
-    def over(pick: Callable[[Record], Mapping[str, float]]) -> dict[str, Array]:
-        return {name: np.array([pick(r)[name] for r in records]) for name in (pick(records[0]) if records else ())}
-
-    reactions = {}
-    for joint in records[0].reactions if records else ():
-        moment = np.array([r.reactions[joint].moment for r in records])
-        force = np.array([r.reactions[joint].force for r in records])
-        reactions[joint] = ReactionSeries(force, moment[:, 0] if model.dimension == 2 else moment)
-    return Recorded(
-        lanes_of(model, [r.posture for r in records], [r.acceleration for r in records]),
-        np.array([r.kinetic for r in records]),
-        np.array([r.potential for r in records]),
-        over(lambda r: r.efforts),
-        over(lambda r: r.actuators),
-        reactions,
-        over(lambda r: r.criterion),
-        tuple(r.independent for r in records) if records and records[0].independent else (),
-    )
 
 
 def reactions_of(model: Model, wrenches: Array) -> dict[str, ReactionSeries]:
@@ -102,9 +51,8 @@ def reactions_of(model: Model, wrenches: Array) -> dict[str, ReactionSeries]:
 
 def results(model: Model, method: str, record: Recorded, diagnostics: Mapping[str, Any], asked: int) -> Results:
     """Return the results of the last `asked` instants; the first ones only tell where continuous angles begin."""
-    times = record.bodies.time
-    found = record.bodies.motions(model)
-    points, bodies, joints, drivers = measure(model, found, times, driver_values(model, times))
+    times = record.time
+    points, bodies, joints, drivers = measure(model, record.motions, times, driver_values(model, times))
     if record.efforts:
         drivers = {d: DriverSeries(s.value, record.efforts[d]) for d, s in drivers.items()}
     result = Results(

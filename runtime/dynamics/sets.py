@@ -57,6 +57,10 @@ class Sets:
                 raise
         return self._built[chosen]
 
+    def built(self, chosen: Chosen) -> Built:
+        """Return a set that was built before."""
+        return self._built[chosen]
+
     def enter(self, chosen: Chosen, posture: Posture, values: Array) -> Mechanics:
         """Return the mechanics of a set with every group on the branch of a posture; values of all its drivers."""
         built = self.build(chosen, posture, values)
