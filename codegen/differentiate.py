@@ -8,8 +8,13 @@ length of the formulas written out.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
+import sympy as sp
+
+from .orders import Orders
 from .pool import Pool, Value
+from .spec import GroupSpec
 
 # d f(u) / du as a value of the pool, given u and f(u)
 _SLOPES: dict[str, Callable[[Pool, Value, Value], Value]] = {
@@ -29,6 +34,12 @@ def along(pool: Pool, values: Sequence[Value], direction: Mapping[Value, Value])
     """Return d/dτ f(x + τ dx) at τ = 0 for values f of a pool; `direction` gives dx for some of its symbols."""
     walk = _Walk(pool, direction)
     return tuple(walk(value) for value in values)
+
+
+def pooled(pool: Pool, spec: GroupSpec, rows: Sequence[sp.Expr]) -> Orders:
+    """Return the orders of the motion of a group with these rows Φ as values of a pool."""
+    frozen = tuple(pool.freeze(e) for e in rows)
+    return Orders(spec.phi, spec.h, spec.par, frozen, pool.symbol, pool.number, partial(along, pool))
 
 
 class _Walk:

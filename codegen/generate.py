@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import shutil
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -25,7 +27,9 @@ from .spec import GroupSpec
 from .verify import Verification, verify_module
 
 Progress = Callable[[str, float, str], None]  # stage, seconds it took, what came out of it
-CHECKED_CONFIGURATIONS = 12  # enough for a wrong term to show; `assurgent verify` takes 100 and compiles everything
+# A wrong term shows in every random configuration; some more, because one of its factors may happen to be small.
+# `assurgent verify` takes 100, compiles everything, and compares with SymPy's derivatives, too.
+CHECKED_CONFIGURATIONS = 4
 
 
 @dataclass(frozen=True)
@@ -43,6 +47,18 @@ class Generated:
 
     stored: StoredType
     verification: Verification | None
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Leave cycles of garbage where they are for some seconds: looking for them would take a tenth of the time."""
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collecting:
+            gc.enable()
 
 
 def _quiet(stage: str, seconds: float, outcome: str) -> None:
@@ -98,18 +114,24 @@ def generate_type(spec: GroupSpec, *, store: Store | None = None, progress: Prog
         taken = store.current(spec.module)
         if taken is not None and taken.name != spec.name:
             raise _too_like(spec, f"your type {taken.name}")
-        compiled = compile_spec(spec, Path(spec.origin).name, progress)
-        staging = store.stage(spec.module, compiled.module.text, spec.text)
-        try:
-            verification = _compile_and_verify(compiled, staging, import_name(spec.module, key), progress)
-            if not verification.passed:
-                raise GenerationError(
-                    f"{spec.origin}: the compiled type does not agree with its derivation: "
-                    f"{verification.headline} - please report the specification"
-                )
-            return Generated(store.publish(staging, spec.name, spec.module, key), verification)
-        finally:
-            shutil.rmtree(staging, ignore_errors=True)  # gone already where it was published
+        with _uncollected():
+            return _make(spec, key, store, progress)
+
+
+def _make(spec: GroupSpec, key: str, store: Store, progress: Progress) -> Generated:
+    """Make a type and put it into the store, whose lock the caller holds."""
+    compiled = compile_spec(spec, Path(spec.origin).name, progress)
+    staging = store.stage(spec.module, compiled.module.text, spec.text)
+    try:
+        verification = _compile_and_verify(compiled, staging, import_name(spec.module, key), progress)
+        if not verification.passed:
+            raise GenerationError(
+                f"{spec.origin}: the compiled type does not agree with its derivation: "
+                f"{verification.headline} - please report the specification"
+            )
+        return Generated(store.publish(staging, spec.name, spec.module, key), verification)
+    finally:
+        shutil.rmtree(staging, ignore_errors=True)  # gone already where it was published
 
 
 def find_specification(name: str, report: Callable[[str], None] = lambda _: None) -> GroupSpec:
@@ -186,6 +208,7 @@ def _compile_and_verify(compiled: Compiled, staging: Path, name: str, progress: 
             GroupType(as_plain_python(path, f"{name}_plain")),
             CHECKED_CONFIGURATIONS,
             running=GroupType(load_source(path, name)),
+            symbolic=False,
             compile_done=lambda: done("compile", "Numba: what a motion calls; the rest when it is first used"),
         )
         done("verify", verification.headline)

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 from . import ir
 from .closedform import ClosedForm
 from .derive import Derivation
-from .differentiate import along
+from .differentiate import pooled
 from .linear import (
     EXPLICIT_ORDER,
     BlockSolver,
@@ -47,13 +46,6 @@ class GroupIR:
 
 
 Vectors = list[tuple[str, Sequence[str]]]
-
-
-def pooled(pool: Pool, derivation: Derivation) -> Orders:
-    """Return the orders of a type's motion as values of a pool."""
-    spec = derivation.spec
-    rows = tuple(pool.freeze(e) for e in derivation.Phi)
-    return Orders(spec.phi, spec.h, spec.par, rows, pool.symbol, pool.number, partial(along, pool))
 
 
 class _Builder:
@@ -93,6 +85,10 @@ class _Builder:
         count = sum(ir.operations(a.value) for section in sections for a in section.statements)
         self.kernels.append(ir.Kernel(name, doc, arguments, scalars, sections, results, output, count))
 
+    def orders(self, pool: Pool) -> Orders:
+        """Return the orders of the motion as values of a pool."""
+        return pooled(pool, self.d.spec, self.d.Phi)
+
     def rows(
         self,
         name: str,
@@ -105,7 +101,7 @@ class _Builder:
         """Add a kernel that returns the rows found in the orders of the motion as a tuple."""
 
         def fill(pool: Pool) -> list[str]:
-            rows = find(pooled(pool, self.d))
+            rows = find(self.orders(pool))
             targets = [pool.fresh(f"{prefix}{i}") for i in range(len(rows))]
             for target, row in zip(targets, rows, strict=True):
                 pool.assign(target, row)
@@ -117,7 +113,7 @@ class _Builder:
         """Add a kernel that writes a Jacobian into the caller's array, one line per entry."""
 
         def fill(pool: Pool) -> list[str]:
-            for i, row in enumerate(pooled(pool, self.d).jacobian(columns)):
+            for i, row in enumerate(self.orders(pool).jacobian(columns)):
                 for j, entry in enumerate(row):
                     pool.assign(f"{output}[{i}, {j}]", entry)
             return []
@@ -190,7 +186,7 @@ class _Builder:
         """Ask for the factorised blocks of Φ_φ in a pool."""
         d = self.d
         assert d.blocks is not None
-        matrix = [list(row) for row in pooled(pool, d).jacobian(self.phi)]
+        matrix = [list(row) for row in self.orders(pool).jacobian(self.phi)]
         keep = Namer(pool)
         return factor_blocks(matrix, d.blocks, keep), keep.names
 
@@ -242,7 +238,7 @@ class _Builder:
         d = self.d
         assert d.blocks is not None
         least: Value = pool.number(1)
-        matrix = pooled(pool, d).jacobian(self.phi)
+        matrix = self.orders(pool).jacobian(self.phi)
         for block in d.blocks:
             a = [[matrix[r][c] for c in block.columns] for r in block.rows]
             if block.size > EXPLICIT_ORDER:
@@ -264,7 +260,7 @@ class _Builder:
 
         def fill(pool: Pool) -> list[str]:
             pool.section = "Φ_φ factorised"
-            return tensor_acceleration(pool, d, pooled(pool, d), self.factored(pool)[0])
+            return tensor_acceleration(pool, d, self.orders(pool), self.factored(pool)[0])
 
         vectors: Vectors = [*self.state, ("hdot", rate_names(self.h, 1)), ("hddot", rate_names(self.h, 2))]
         self.kernel("acceleration_3ot_at", "φ̈ by the third-order tensor, Eq. 36 (3OT).", vectors, ("t",), fill)
@@ -313,7 +309,7 @@ class _Builder:
         vectors: Vectors = [*self.state, *self.rates, *self.seconds]
 
         def fill(pool: Pool) -> list[str]:
-            orders = pooled(pool, self.d)
+            orders = self.orders(pool)
             for i, (name, place) in enumerate(self.d.places):
                 pool.section = f"{name}: position, velocity, acceleration"
                 for order, row in enumerate(orders.moving([pool.freeze(e) for e in place])):

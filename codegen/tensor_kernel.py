@@ -49,7 +49,7 @@ def _rate(pool: Pool, orders: Orders, which: Which) -> Value:
 
 
 def _column(pool: Pool, orders: Orders, solver: BlockSolver, side: list[Value], prefix: str) -> list[Value]:
-    """Solve for one column; its entries are numbers or names of their own, so that differentiation leaves them alone."""
+    """Solve for one column; its entries are numbers or names of their own, which stay when something moves."""
     moving = {*orders.phi, *orders.h, TIME}
 
     def name(hint: str, value: Value) -> Value:
