@@ -130,8 +130,8 @@ class Derivation:
     @cached_property
     def orders(self) -> Orders:
         """The right-hand sides of every order as SymPy expressions."""
-        names = (tuple(s.name for s in c.symbols) for c in (self.phi, self.h, self.par))
-        return Orders(*names, self.Phi, symbol, sp.Integer, along)
+        phi, h, par = (tuple(s.name for s in c.symbols) for c in (self.phi, self.h, self.par))
+        return Orders(phi, h, par, self.Phi, symbol, sp.Integer, along)
 
     @property
     def velocity_rhs(self) -> Row:

@@ -17,10 +17,12 @@ from ..runtime.errors import GenerationError
 from ..runtime.group import GroupType
 from ..runtime.library import WAITING, find_entry, key_of, load, manifest, own_types, package_folder
 from ..runtime.store import Store, StoredType, import_name, load_source, module_name
+from . import ir
 from .closedform import ClosedForm, find_closed_form
 from .derive import Derivation, by_least_squares, derive
 from .emit import EmittedModule, emit
 from .kernels import build_kernels
+from .pool import Pool
 from .reader import read_spec
 from .sampling import check_rank
 from .spec import GroupSpec
@@ -78,12 +80,26 @@ class _Stages:
         self.begin = now
 
 
+def expected_seconds(derivation: Derivation) -> float:
+    """Return about how long a type takes from here on, on a core of 2024 that has nothing else to do.
+
+    Fitted to types of 1 to 9 equations and 13 to 272 operations in Φ, 0.6 to 9 seconds; within a third of all of them.
+    A second is for what a process compiles but once.
+    """
+    spec, pool = derivation.spec, Pool(())
+    for i, row in enumerate(derivation.Phi):
+        pool.assign(f"Phi_{i}", pool.freeze(row))
+    operations = sum(ir.operations(a.value) for section in pool.sections() for a in section.statements)
+    return 1.0 + 0.25 * len(spec.phi) + 0.02 * operations
+
+
 def compile_spec(spec: GroupSpec, origin: str, progress: Progress = _quiet) -> Compiled:
     """Return the emitted module of a specification: derive, check rank, find closed form, freeze, print."""
     done = _Stages(progress)
     derivation = derive(spec)
     unknowns = f"{derivation.n_dependent} dependent, {derivation.n_independent} independent"
-    done("derive", f"{derivation.n_constraints} constraints, {unknowns}")
+    expected = f"about {expected_seconds(derivation):.0f} s in all"
+    done("derive", f"{derivation.n_constraints} constraints, {unknowns}; {expected}")
     check_rank(derivation)
     done("rank", "full")
     closed_form = find_closed_form(derivation)

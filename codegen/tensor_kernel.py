@@ -19,8 +19,8 @@ def tensor_acceleration(pool: Pool, derivation: Derivation, orders: Orders, solv
     columns: Columns = {}
     for i in directions:
         pool.section = "S b, Eq. 25" if i == TIME else f"K[:, {i}], Eq. 25a"
-        side = orders.column(TIME if i == TIME else orders.h[int(i)])
-        columns[i] = _column(pool, orders, solver, [-e for e in side], f"K{i}_")
+        column = orders.column(TIME if i == TIME else orders.h[int(i)])
+        columns[i] = _column(pool, orders, solver, [-e for e in column], f"K{i}_")
     total = [pool.number(0)] * r
     for a, i in enumerate(directions):
         for k in directions[a:]:
@@ -28,9 +28,9 @@ def tensor_acceleration(pool: Pool, derivation: Derivation, orders: Orders, solv
             if all(v.is_zero for v in side):
                 continue
             pool.section = f"L[{i}][:, {k}], Eq. 39"
-            column = _column(pool, orders, solver, side, f"L{i}_{k}_")
+            bend = _column(pool, orders, solver, side, f"L{i}_{k}_")
             rate = _rate(pool, orders, i) * _rate(pool, orders, k) * (1 if i == k else 2)
-            total = [s + rate * e for s, e in zip(total, column, strict=True)]
+            total = [s + rate * e for s, e in zip(total, bend, strict=True)]
     pool.section = "φ̈ = K ḧ + Σ ḣ_i L_i ḣ (+ K_t ḣ + d(Sb)/dt), Eq. 36"
     second = rate_names(orders.h, 2)
     sums = [[columns[i][j] * pool.symbol(second[i]) for i in d.active] for j in range(r)]

@@ -106,7 +106,7 @@ class _Check:
         self.work = np.zeros(self.m.WORK)
         self.square = derivation.n_constraints == r
         self.branch = np.zeros(0)
-        self.K = np.zeros((r, s))  # by differences, for the size of what is added up
+        self.K: Array = np.zeros((r, s))  # by differences, for the size of what is added up
 
     @cached_property
     def points_of(self) -> dict[str, Callable[..., Any]]:
@@ -154,7 +154,7 @@ class _Check:
         self.result.add("Phi", "independent", relative(value, by_tree))
         Phi_phi, Phi_h = self.group.jacobians(c.phi, c.h, c.par, c.t)
         numeric = self.independent.jacobian(c)
-        self.K = np.linalg.lstsq(*numeric, rcond=None)[0]
+        self.K = np.asarray(np.linalg.lstsq(*numeric, rcond=None)[0])
         self.result.add("Phi_phi", "independent", relative(Phi_phi, numeric[0]))
         self.result.add("Phi_h", "independent", relative(Phi_h, numeric[1]))
         if self.symbolic and truth:
