@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import importlib
-import importlib.metadata
 import json
 import tomllib
 import warnings
@@ -53,7 +52,9 @@ MAKERS = tuple(f"assurgent.codegen.{name}" for name in ("reader", "closedform", 
 
 def fingerprint() -> str:
     """Return the digest of what decides an emitted text besides the specification: generator and tools."""
-    tools = [f"{tool} {importlib.metadata.version(tool)}" for tool in ("sympy", "numba")]
+    from importlib.metadata import version  # slow to import, and only types of the user's own need it
+
+    tools = [f"{tool} {version(tool)}" for tool in ("sympy", "numba")]
     return hashlib.sha256("\n".join([digest(*MAKERS), *tools]).encode()).hexdigest()
 
 

@@ -15,7 +15,7 @@ import hashlib
 import inspect
 import math
 from collections.abc import Callable, Iterable
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +53,8 @@ def straight_line(
 
 
 @cache
-def _functions(path: Path) -> dict[str, ast.FunctionDef]:
+def _functions(path: Path, written: int) -> dict[str, ast.FunctionDef]:
+    """Return the functions of a file as it was written at a moment."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     return {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
 
@@ -64,9 +65,10 @@ class _Kernel:
     def __init__(self, function: Function, inline: bool, flags: tuple[str, ...]) -> None:
         self.function, self.inline, self.flags = function, inline, flags
 
-    @property
+    @cached_property
     def node(self) -> ast.FunctionDef:
-        return _functions(Path(self.function.__code__.co_filename))[self.function.__name__]
+        path = Path(self.function.__code__.co_filename)
+        return _functions(path, path.stat().st_mtime_ns)[self.function.__name__]
 
     @property
     def entries(self) -> list[ast.expr]:
