@@ -1,8 +1,4 @@
-"""GroupSpec -> Derivation with SymPy: Φ, its Jacobians, and the right-hand sides of every order.
-
-Equation numbers are those of Saura, Segado and Dopico (paper [S]), with the misprints corrected:
-K_t in (33)/(36), the sign of ḃ in (42a), the overall sign of (40).
-"""
+"""GroupSpec -> Derivation with SymPy: Φ, its Jacobians, and (through `orders`) the right-hand sides of every order."""
 
 from __future__ import annotations
 
@@ -16,6 +12,7 @@ import sympy as sp
 from ..runtime.errors import InputError
 from .algebra import ELEMENTARY, Evaluator, Field
 from .blocks import Block, block_triangular
+from .orders import Orders, companions, rate_names
 from .spec import Constraint, Formula, GroupSpec
 
 
@@ -32,7 +29,6 @@ SYMPY = Field(
 LARGEST = 10**300  # below the largest double by what derivatives multiply
 _TAU = sp.Dummy("tau", real=True)
 Row = tuple[sp.Expr, ...]
-Direction = Mapping[sp.Symbol, sp.Expr]
 
 
 def symbol(name: str) -> sp.Symbol:
@@ -40,7 +36,7 @@ def symbol(name: str) -> sp.Symbol:
     return sp.Symbol(name, real=True)
 
 
-def along(expressions: Sequence[sp.Expr], direction: Direction) -> Row:
+def along(expressions: Sequence[sp.Expr], direction: Mapping[sp.Symbol, sp.Expr]) -> Row:
     """Return the derivative along a direction, d/dτ f(x + τ dx) at τ = 0.
 
     Going along the direction keeps differences together: (x_C - x_A)² becomes 2 (x_C - x_A)(ẋ_C - ẋ_A).
@@ -56,11 +52,11 @@ class Coordinates:
     symbols: tuple[sp.Symbol, ...]
 
     def rate(self, order: int) -> tuple[sp.Symbol, ...]:
-        return tuple(symbol(f"{s.name}_{'d' * order}ot") for s in self.symbols)
+        return tuple(symbol(n) for n in rate_names([s.name for s in self.symbols], order))
 
     def named(self, prefix: str) -> tuple[sp.Symbol, ...]:
-        """Return companions such as _u_x_C; the leading underscore is not open to specifications."""
-        return tuple(symbol(f"_{prefix}_{s.name}") for s in self.symbols)
+        """Return companions such as _u_x_C."""
+        return tuple(symbol(n) for n in companions([s.name for s in self.symbols], prefix))
 
 
 @dataclass(frozen=True)
@@ -130,124 +126,43 @@ class Derivation:
             j for j in range(self.n_independent) if any(self.Phi_h[i, j] != 0 for i in range(self.n_constraints))
         )
 
-    # ---- directions -------------------------------------------------------------------------------------------
-    def _motion(self, phi: Sequence[sp.Expr], h: Sequence[sp.Expr], t: sp.Expr) -> dict[sp.Symbol, sp.Expr]:
-        return {
-            **dict(zip(self.phi.symbols, phi, strict=True)),
-            **dict(zip(self.h.symbols, h, strict=True)),
-            self.t: t,
-        }
-
-    def _known(self, order: int) -> dict[sp.Symbol, sp.Expr]:
-        return dict(zip(self.h.symbols, self.h.rate(order), strict=True))
-
+    # ---- the orders of the motion ---------------------------------------------------------------------------------
     @cached_property
+    def orders(self) -> Orders:
+        """The right-hand sides of every order as SymPy expressions."""
+        phi, h, par = (tuple(s.name for s in c.symbols) for c in (self.phi, self.h, self.par))
+        return Orders(phi, h, par, self.Phi, symbol, sp.Integer, along)
+
+    @property
     def velocity_rhs(self) -> Row:
-        """-(Φ_h ḣ + Φ_t), right-hand side of Eq. 22c."""
-        return _minus(along(self.Phi, {**self._known(1), self.t: sp.Integer(1)}))
+        return self.orders.velocity_rhs
 
-    @cached_property
+    @property
     def gamma(self) -> Row:
-        """(d/dt Φ_q) q̇ + d/dt Φ_t, the part of Φ̈ without second derivatives, Eq. 30a and 31."""
-        qdot = self._motion(self.phi.rate(1), self.h.rate(1), sp.Integer(1))
-        return along(along(self.Phi, qdot), qdot)
+        return self.orders.gamma
 
-    @cached_property
+    @property
     def acceleration_rhs(self) -> Row:
-        """-(Φ_h ḧ + γ), right-hand side of Eq. 30b."""
-        return tuple(-a - b for a, b in zip(along(self.Phi, self._known(2)), self.gamma, strict=True))
+        return self.orders.acceleration_rhs
 
-    @cached_property
+    @property
     def jerk_rhs(self) -> Row:
-        """-(Φ_h h⃛ + d/dt(rest)), one order above Eq. 30b."""
-        first, second = self.phi.rate(1), self.phi.rate(2)
-        hdot, hddot, hdddot = (self.h.rate(k) for k in (1, 2, 3))
-        qddot = self._motion(second, hddot, sp.Integer(0))
-        qdot = self._motion(first, hdot, sp.Integer(1))
-        Phiddot = tuple(a + b for a, b in zip(along(self.Phi, qddot), self.gamma, strict=True))
-        rates = (
-            dict(zip(first, second, strict=True))
-            | dict(zip(hdot, hddot, strict=True))
-            | dict(zip(hddot, hdddot, strict=True))
-        )
-        return _minus(along(Phiddot, {**qdot, **rates}))
+        return self.orders.jerk_rhs
 
-    @cached_property
-    def curvature(self) -> Row:
-        """∂²Φ along two directions u and v of (φ, h, t): the one bilinear form behind L, K_t and d(Sb)/dt."""
-        u = self._motion(self.phi.named("u"), self.h.named("u"), symbol("_u_t"))
-        v = self._motion(self.phi.named("v"), self.h.named("v"), symbol("_v_t"))
-        return along(along(self.Phi, u), v)
-
-    @cached_property
-    def curvature_transposed(self) -> Row:
-        """(D_u Φ_φ)ᵀ w, r entries; the terms of Eq. 42 and 43 that only least squares has (w: residual of a rate)."""
-        u = self._motion(self.phi.named("u"), self.h.named("u"), symbol("_u_t"))
-        moved = along(self.Phi, u)
-        weights = [symbol(f"_w{i}") for i in range(self.n_constraints)]
-        return tuple(
-            sp.Add(*(w * sp.diff(e, x) for w, e in zip(weights, moved, strict=True))) for x in self.phi.symbols
-        )
-
-    @cached_property
+    @property
     def tangent_rhs(self) -> tuple[Row, Row, Row]:
-        """Right-hand sides of the tangent-linear motion: changes of φ, φ̇, φ̈ with changes of h, ḣ, ḧ and parameters.
+        return self.orders.tangent_rhs
 
-        Φ_φ δφ = -(Φ_h δh + Φ_p δp); differentiating Φ̇ = 0 and Φ̈ = 0 along the same change gives the next two.
-        """
-        base = dict(zip(self.phi.symbols, self.phi.named("d"), strict=True))
-        base |= dict(zip(self.h.symbols, self.h.named("d"), strict=True))
-        base |= dict(zip(self.par.symbols, self.par.named("d"), strict=True))
-        without = base | dict.fromkeys(self.phi.symbols, sp.Integer(0))
-        first = _minus(along(self.Phi, without))
-        qdot = self._motion(self.phi.rate(1), self.h.rate(1), sp.Integer(1))
-        Phidot = along(self.Phi, qdot)
-        rate = base | dict(zip(self.h.rate(1), Coordinates(self.h.rate(1)).named("d"), strict=True))
-        second = _minus(along(Phidot, rate))
-        qddot = self._motion(self.phi.rate(2), self.h.rate(2), sp.Integer(0))
-        Phiddot = tuple(a + b for a, b in zip(along(self.Phi, qddot), self.gamma, strict=True))
-        rate |= dict(zip(self.phi.rate(1), Coordinates(self.phi.rate(1)).named("d"), strict=True))
-        rate |= dict(zip(self.h.rate(2), Coordinates(self.h.rate(2)).named("d"), strict=True))
-        return first, second, _minus(along(Phiddot, rate))
+    @cached_property
+    def places(self) -> tuple[tuple[str, Row], ...]:
+        """The points of interest by name."""
+        evaluate = evaluator(self.spec)
+        return tuple((formula.name, tuple(evaluate(formula.node))) for formula in self.spec.points)
 
     @cached_property
     def points(self) -> tuple[tuple[str, tuple[Row, Row, Row]], ...]:
-        """Position, velocity and acceleration of the points of interest (Eq. 44-47 without the matrices)."""
-        evaluate = evaluator(self.spec)
-        qdot = self._motion(self.phi.rate(1), self.h.rate(1), sp.Integer(1))
-        qddot = self._motion(self.phi.rate(2), self.h.rate(2), sp.Integer(0))
-        found = []
-        for formula in self.spec.points:
-            place = tuple(evaluate(formula.node))
-            velocity = along(place, qdot)
-            acceleration = tuple(a + b for a, b in zip(along(place, qddot), along(velocity, qdot), strict=True))
-            found.append((formula.name, (place, velocity, acceleration)))
-        return tuple(found)
-
-    @cached_property
-    def point_jerks(self) -> tuple[Row, ...]:
-        """The third derivative of every point of interest."""
-        rates: dict[sp.Symbol, sp.Expr] = {}
-        for coordinates in (self.phi, self.h):
-            for order in (1, 2):
-                rates |= dict(zip(coordinates.rate(order), coordinates.rate(order + 1), strict=True))
-        qdot = self._motion(self.phi.rate(1), self.h.rate(1), sp.Integer(1))
-        return tuple(along(acceleration, {**qdot, **rates}) for _, (_, _, acceleration) in self.points)
-
-    @cached_property
-    def point_tangents(self) -> tuple[tuple[Row, Row, Row], ...]:
-        """Changes of every point of interest, its velocity and acceleration with φ, h, their rates and parameters."""
-        change: dict[sp.Symbol, sp.Expr] = {}
-        for coordinates in (self.phi, self.h):
-            change |= dict(zip(coordinates.symbols, coordinates.named("d"), strict=True))
-            for order in (1, 2):
-                rate = coordinates.rate(order)
-                change |= dict(zip(rate, Coordinates(rate).named("d"), strict=True))
-        change |= dict(zip(self.par.symbols, self.par.named("d"), strict=True))
-        return tuple(
-            (along(place, change), along(velocity, change), along(acceleration, change))
-            for _, (place, velocity, acceleration) in self.points
-        )
+        """Position, velocity and acceleration of the points of interest."""
+        return tuple((name, self.orders.moving(place)) for name, place in self.places)
 
     # ---- small groups: K and L in symbols -----------------------------------------------------------------------
     @cached_property
@@ -257,10 +172,6 @@ class Derivation:
             return None
         det = self.Phi_phi.det()
         return sp.ImmutableMatrix((-self.Phi_phi.adjugate() * self.Phi_h / det).applyfunc(sp.factor))
-
-
-def _minus(row: Row) -> Row:
-    return tuple(-e for e in row)
 
 
 def evaluator(spec: GroupSpec) -> Evaluator:

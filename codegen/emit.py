@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from importlib.resources import files
 
 import jinja2
 from jinja2.meta import find_referenced_templates
@@ -204,7 +205,9 @@ def emit(derivation: Derivation, group: GroupIR, origin: str) -> EmittedModule:
         kernels=kernels,
         rate_functions=layout.rate_functions(d),
     )
-    digest = hashlib.sha256("\n".join([spec.text, repr(fields), *template_sources().values()]).encode()).hexdigest()
+    compiler = (files("assurgent.runtime") / "straight_line.py").read_text("utf-8")  # of the kernels
+    inputs = [spec.text, repr(fields), *template_sources().values(), compiler]
+    digest = hashlib.sha256("\n".join(inputs).encode()).hexdigest()
     text = _environment().get_template(TEMPLATE).render(module=_with_digest(fields, digest))
     return EmittedModule(spec.name, spec.module, tidy(text), digest)
 

@@ -1,15 +1,17 @@
-"""Derivation -> GroupIR: every kernel of a group type as straight-line code. SymPy ends here."""
+"""Derivation -> GroupIR: every kernel of a group type as straight-line code.
+
+SymPy ends with the rows Φ: they are put into a pool, and what follows from them by differentiation is made there.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-import sympy as sp
-
 from . import ir
 from .closedform import ClosedForm
-from .derive import Coordinates, Derivation, Row, symbol
+from .derive import Derivation
+from .differentiate import pooled
 from .linear import (
     EXPLICIT_ORDER,
     BlockSolver,
@@ -21,7 +23,8 @@ from .linear import (
     solve_blocks,
     solver_of,
 )
-from .pool import Pool
+from .orders import Orders, Row, companions, rate_names
+from .pool import Pool, Value
 from .position_kernel import closed_form_position
 from .tensor_kernel import tensor_acceleration
 
@@ -42,7 +45,7 @@ class GroupIR:
     block_sizes: tuple[int, ...]
 
 
-Vectors = list[tuple[str, Sequence[sp.Symbol | str]]]
+Vectors = list[tuple[str, Sequence[str]]]
 
 
 class _Builder:
@@ -54,10 +57,12 @@ class _Builder:
         self.kernels: list[ir.Kernel] = []
         self.solver = solver_of(derivation.n_constraints, derivation.n_dependent, derivation.blocks)
         self.factor_names: list[str] = []
-        d = derivation
-        self.state: Vectors = [("phi", d.phi.symbols), ("h", d.h.symbols), ("par", d.par.symbols)]
-        self.u: Vectors = [("u_phi", d.phi.named("u")), ("u_h", d.h.named("u"))]
-        self.v: Vectors = [("v_phi", d.phi.named("v")), ("v_h", d.h.named("v"))]
+        self.phi, self.h, self.par = derivation.spec.phi, derivation.spec.h, derivation.spec.par
+        self.state: Vectors = [("phi", self.phi), ("h", self.h), ("par", self.par)]
+        self.u: Vectors = [("u_phi", companions(self.phi, "u")), ("u_h", companions(self.h, "u"))]
+        self.v: Vectors = [("v_phi", companions(self.phi, "v")), ("v_h", companions(self.h, "v"))]
+        self.rates: Vectors = [("phidot", rate_names(self.phi, 1)), ("hdot", rate_names(self.h, 1))]
+        self.seconds: Vectors = [("phiddot", rate_names(self.phi, 2)), ("hddot", rate_names(self.h, 2))]
 
     def kernel(
         self,
@@ -69,35 +74,48 @@ class _Builder:
         output: str | None = None,
     ) -> None:
         """Add a kernel: `fill` asks the pool for its results and returns their names."""
-        symbols = [str(s) for _, group in vectors for s in group]
-        pool = Pool([*symbols, *scalars], steady=[str(s) for s in self.d.par.symbols])
+        symbols = [s for _, group in vectors for s in group]
+        pool = Pool([*symbols, *scalars], steady=self.par)
         results = tuple(fill(pool))
         sections = pool.sections()
         read = frozenset(n for section in sections for a in section.statements for n in ir.names(a.value)) | frozenset(
             results
         )
-        arguments = tuple(ir.Argument(n, tuple(map(str, g)), read & frozenset(map(str, g))) for n, g in vectors)
+        arguments = tuple(ir.Argument(n, tuple(g), read & frozenset(g)) for n, g in vectors)
         count = sum(ir.operations(a.value) for section in sections for a in section.statements)
         self.kernels.append(ir.Kernel(name, doc, arguments, scalars, sections, results, output, count))
 
-    def rows(self, name: str, doc: str, vectors: Vectors, scalars: tuple[str, ...], rows: Row, prefix: str) -> None:
-        """Add a kernel that returns the given expressions as a tuple."""
+    def orders(self, pool: Pool) -> Orders:
+        """Return the orders of the motion as values of a pool."""
+        return pooled(pool, self.d.spec, self.d.Phi)
+
+    def rows(
+        self,
+        name: str,
+        doc: str,
+        vectors: Vectors,
+        scalars: tuple[str, ...],
+        find: Callable[[Orders], Row],
+        prefix: str,
+    ) -> None:
+        """Add a kernel that returns the rows found in the orders of the motion as a tuple."""
 
         def fill(pool: Pool) -> list[str]:
+            rows = find(self.orders(pool))
             targets = [pool.fresh(f"{prefix}{i}") for i in range(len(rows))]
             for target, row in zip(targets, rows, strict=True):
-                pool.assign(target, pool.freeze(row))
+                pool.assign(target, row)
             return targets
 
         self.kernel(name, doc, vectors, scalars, fill)
 
-    def matrix(self, name: str, doc: str, entries: sp.ImmutableMatrix, output: str) -> None:
-        """Add a kernel that writes a matrix into the caller's array, one line per entry."""
+    def matrix(self, name: str, doc: str, columns: Sequence[str], output: str) -> None:
+        """Add a kernel that writes a Jacobian into the caller's array, one line per entry."""
 
         def fill(pool: Pool) -> list[str]:
-            for i in range(entries.rows):
-                for j in range(entries.cols):
-                    pool.assign(f"{output}[{i}, {j}]", pool.freeze(entries[i, j]))
+            for i, row in enumerate(self.orders(pool).jacobian(columns)):
+                for j, entry in enumerate(row):
+                    pool.assign(f"{output}[{i}, {j}]", entry)
             return []
 
         self.kernel(name, doc, self.state, ("t",), fill, output)
@@ -105,38 +123,33 @@ class _Builder:
     # ---- the kernels --------------------------------------------------------------------------------------------
     def build(self) -> GroupIR:
         d = self.d
-        hdot: Vectors = [("hdot", d.h.rate(1))]
-        rates: Vectors = [("phidot", d.phi.rate(1)), ("hdot", d.h.rate(1))]
-        self.rows("constraint_at", "Φ(φ, h, t), Eq. 17.", self.state, ("t",), d.Phi, "Phi_")
-        self.matrix("jacobian_dependent_at", "Φ_φ into an array p x r, Eq. 19b.", d.Phi_phi, "Phi_phi")
-        self.matrix("jacobian_independent_at", "Φ_h into an array p x s, Eq. 24a.", d.Phi_h, "Phi_h")
+        hdot, hddot, hdddot = (rate_names(self.h, k) for k in (1, 2, 3))
+        self.rows("constraint_at", "Φ(φ, h, t), Eq. 17.", self.state, ("t",), lambda o: o.Phi, "Phi_")
+        self.matrix("jacobian_dependent_at", "Φ_φ into an array p x r, Eq. 19b.", self.phi, "Phi_phi")
+        self.matrix("jacobian_independent_at", "Φ_h into an array p x s, Eq. 24a.", self.h, "Phi_h")
         if d.rheonomic:
-            self.rows("jacobian_time_at", "Φ_t, Eq. 24b.", self.state, ("t",), d.Phi_t, "Phi_t_")
+            self.rows("jacobian_time_at", "Φ_t, Eq. 24b.", self.state, ("t",), lambda o: o.column("t"), "Phi_t_")
         if self.solver == "unrolled":
             self.factor_and_solve()
         if self.closed_form:
             self.position(self.closed_form)
-        self.rows("velocity_rhs", "-(Φ_h ḣ + Φ_t), Eq. 22c.", self.state + hdot, ("t",), d.velocity_rhs, "rhs_")
+        known: Vectors = [("hdot", hdot)]
+        doc = "-(Φ_h ḣ + Φ_t), Eq. 22c."
+        self.rows("velocity_rhs", doc, self.state + known, ("t",), lambda o: o.velocity_rhs, "rhs_")
         self.rows(
             "acceleration_rhs",
             "-(Φ_h ḧ + (d/dt Φ_q) q̇ + d/dt Φ_t), Eq. 30b (TD).",
-            [*self.state, *rates, ("hddot", d.h.rate(2))],
+            [*self.state, *self.rates, ("hddot", hddot)],
             ("t",),
-            d.acceleration_rhs,
+            lambda o: o.acceleration_rhs,
             "rhs_",
         )
         self.rows(
             "jerk_rhs",
             "Right-hand side of the third derivative, one order above Eq. 30b.",
-            [
-                *self.state,
-                *rates,
-                ("phiddot", d.phi.rate(2)),
-                ("hddot", d.h.rate(2)),
-                ("hdddot", d.h.rate(3)),
-            ],
+            [*self.state, *self.rates, *self.seconds, ("hdddot", hdddot)],
             ("t",),
-            d.jerk_rhs,
+            lambda o: o.jerk_rhs,
             "rhs_",
         )
         self.rows(
@@ -144,7 +157,7 @@ class _Builder:
             "∂²Φ along u and v: right-hand sides of Eq. 39 are -curvature(u_i, u_k), u_i = (K e_i, e_i).",
             self.state + self.u + self.v,
             ("t", "_u_t", "_v_t"),
-            d.curvature,
+            lambda o: o.curvature,
             "c_",
         )
         if self.solver == "qr":
@@ -173,7 +186,7 @@ class _Builder:
         """Ask for the factorised blocks of Φ_φ in a pool."""
         d = self.d
         assert d.blocks is not None
-        matrix = [[pool.freeze(d.Phi_phi[i, j]) for j in range(d.n_dependent)] for i in range(d.n_constraints)]
+        matrix = [list(row) for row in self.orders(pool).jacobian(self.phi)]
         keep = Namer(pool)
         return factor_blocks(matrix, d.blocks, keep), keep.names
 
@@ -224,9 +237,10 @@ class _Builder:
     def conditioning(self, pool: Pool) -> list[str]:
         d = self.d
         assert d.blocks is not None
-        least = pool.number(1)
+        least: Value = pool.number(1)
+        matrix = self.orders(pool).jacobian(self.phi)
         for block in d.blocks:
-            a = [[pool.freeze(d.Phi_phi[r, c]) for c in block.columns] for r in block.rows]
+            a = [[matrix[r][c] for c in block.columns] for r in block.rows]
             if block.size > EXPLICIT_ORDER:
                 sizes = [pool.call("abs", v) for v in factor_elimination(a, Namer(pool)).pivots]  # reciprocals
                 value = pool.extreme(sizes, smallest=True) / pool.extreme(sizes, smallest=False)
@@ -237,7 +251,7 @@ class _Builder:
         return [pool.assign(pool.fresh("indicator"), least).name]
 
     def position(self, form: ClosedForm) -> None:
-        vectors: Vectors = [("h", self.d.h.symbols), ("par", self.d.par.symbols), ("branch", list(form.branches))]
+        vectors: Vectors = [("h", self.h), ("par", self.par), ("branch", form.branches)]
         doc = "φ(h) in closed form on the branch given by its signs, and the margin of assembly."
         self.kernel("position_at", doc, vectors, ("t",), lambda pool: closed_form_position(pool, self.d, form))
 
@@ -246,84 +260,61 @@ class _Builder:
 
         def fill(pool: Pool) -> list[str]:
             pool.section = "Φ_φ factorised"
-            return tensor_acceleration(pool, d, self.factored(pool)[0])
+            return tensor_acceleration(pool, d, self.orders(pool), self.factored(pool)[0])
 
-        vectors: Vectors = [*self.state, ("hdot", d.h.rate(1)), ("hddot", d.h.rate(2))]
+        vectors: Vectors = [*self.state, ("hdot", rate_names(self.h, 1)), ("hddot", rate_names(self.h, 2))]
         self.kernel("acceleration_3ot_at", "φ̈ by the third-order tensor, Eq. 36 (3OT).", vectors, ("t",), fill)
 
     def least_squares_terms(self) -> None:
-        d = self.d
-        rate = {
-            **dict(zip(d.phi.symbols, d.phi.named("v"), strict=True)),
-            **dict(zip(d.h.symbols, d.h.named("v"), strict=True)),
-        }
-        rows = tuple(
-            sp.Add(*(sp.diff(f, x) * v for x, v in rate.items()), sp.diff(f, d.t) * symbol("_v_t")) for f in d.Phi
-        )
         self.rows(
             "rate_at",
             "Φ_φ v_φ + Φ_h v_h + Φ_t v_t, what a rate leaves of Eq. 22b.",
             self.state + self.v,
             ("t", "_v_t"),
-            rows,
+            lambda o: o.rate,
             "w_",
         )
-        weights: Vectors = [("weights", [f"_w{i}" for i in range(d.n_constraints)])]
+        weights: Vectors = [("weights", [f"_w{i}" for i in range(self.d.n_constraints)])]
         self.rows(
             "curvature_transposed_at",
             "(D_u Φ_φ)ᵀ w, the terms of Eq. 42a and 43 that only least squares has.",
             self.state + self.u + weights,
             ("t", "_u_t"),
-            d.curvature_transposed,
+            lambda o: o.curvature_transposed,
             "c_",
         )
 
     def tangent(self) -> None:
-        d = self.d
-        first, second, third = d.tangent_rhs
-        names = ("φ", "φ̇", "φ̈")
-        dstate: Vectors = [("dh", d.h.named("d")), ("dpar", d.par.named("d"))]
-        dphi: Vectors = [("dphi", d.phi.named("d"))]
-        rates: Vectors = [("phidot", d.phi.rate(1)), ("hdot", d.h.rate(1))]
-        dhdot: Vectors = [("dhdot", Coordinates(d.h.rate(1)).named("d"))]
-        dphidot: Vectors = [("dphidot", Coordinates(d.phi.rate(1)).named("d"))]
-        dhddot: Vectors = [("dhddot", Coordinates(d.h.rate(2)).named("d"))]
-        second_rates: Vectors = [("phiddot", d.phi.rate(2)), ("hddot", d.h.rate(2))]
-        doc = "Right-hand side for the change of {} with changes of h, its rates and the parameters."
-        self.rows("tangent_position_rhs", doc.format(names[0]), self.state + dstate, ("t",), first, "rhs_")
-        self.rows(
-            "tangent_velocity_rhs",
-            doc.format(names[1]),
-            self.state + rates + dstate + dphi + dhdot,
-            ("t",),
-            second,
-            "rhs_",
-        )
-        self.rows(
-            "tangent_acceleration_rhs",
-            doc.format(names[2]),
-            self.state + rates + second_rates + dstate + dphi + dhdot + dphidot + dhddot,
-            ("t",),
-            third,
-            "rhs_",
-        )
+        def change(name: str, of: Sequence[str]) -> Vectors:
+            return [(name, companions(of, "d"))]
+
+        h, par, phi = change("dh", self.h), change("dpar", self.par), change("dphi", self.phi)
+        hdot, hddot = (change(f"dh{'d' * k}ot", rate_names(self.h, k)) for k in (1, 2))
+        phidot = change("dphidot", rate_names(self.phi, 1))
+        first = [*self.state, *h, *par]
+        second = [*self.state, *self.rates, *h, *par, *phi, *hdot]
+        third = [*self.state, *self.rates, *self.seconds, *h, *par, *phi, *hdot, *phidot, *hddot]
+        quantities = (("position", "φ", first), ("velocity", "φ̇", second), ("acceleration", "φ̈", third))
+        for order, (quantity, letter, vectors) in enumerate(quantities):
+            self.rows(
+                f"tangent_{quantity}_rhs",
+                f"Right-hand side for the change of {letter} with changes of h, its rates and the parameters.",
+                vectors,
+                ("t",),
+                lambda o, order=order: o.tangent_rhs[order],  # type: ignore[misc]
+                "rhs_",
+            )
 
     def points(self) -> None:
-        d = self.d
-        vectors: Vectors = [
-            *self.state,
-            ("phidot", d.phi.rate(1)),
-            ("hdot", d.h.rate(1)),
-            ("phiddot", d.phi.rate(2)),
-            ("hddot", d.h.rate(2)),
-        ]
+        vectors: Vectors = [*self.state, *self.rates, *self.seconds]
 
         def fill(pool: Pool) -> list[str]:
-            for i, (name, orders) in enumerate(d.points):
+            orders = self.orders(pool)
+            for i, (name, place) in enumerate(self.d.places):
                 pool.section = f"{name}: position, velocity, acceleration"
-                for order, row in enumerate(orders):
-                    for axis, expression in enumerate(row):
-                        pool.assign(f"out[{i}, {order}, {axis}]", pool.freeze(expression))
+                for order, row in enumerate(orders.moving([pool.freeze(e) for e in place])):
+                    for axis, value in enumerate(row):
+                        pool.assign(f"out[{i}, {order}, {axis}]", value)
             return []
 
         self.kernel(
@@ -336,28 +327,32 @@ class _Builder:
         )
 
         def jerks(pool: Pool) -> list[str]:
-            for i, row in enumerate(d.point_jerks):
-                for axis, expression in enumerate(row):
-                    pool.assign(f"out[{i}, 0, {axis}]", pool.freeze(expression))
+            orders = self.orders(pool)
+            for i, (_, place) in enumerate(self.d.places):
+                for axis, value in enumerate(orders.jerk([pool.freeze(e) for e in place])):
+                    pool.assign(f"out[{i}, 0, {axis}]", value)
             return []
 
-        third: Vectors = [("phidddot", d.phi.rate(3)), ("hdddot", d.h.rate(3))]
+        third: Vectors = [("phidddot", rate_names(self.phi, 3)), ("hdddot", rate_names(self.h, 3))]
         doc = "The third derivative of the points of interest into out[point, 0, axis]."
-        self.kernel("points_jerk_at", doc, vectors + third, ("t",), jerks, "out")
+        self.kernel("points_jerk_at", doc, [*vectors, *third], ("t",), jerks, "out")
 
         def tangents(pool: Pool) -> list[str]:
-            for i, orders in enumerate(d.point_tangents):
-                for order, row in enumerate(orders):
-                    for axis, expression in enumerate(row):
-                        pool.assign(f"out[{i}, {order}, {axis}]", pool.freeze(expression))
+            orders = self.orders(pool)
+            for i, (_, place) in enumerate(self.d.places):
+                for order, row in enumerate(orders.varied([pool.freeze(e) for e in place])):
+                    for axis, value in enumerate(row):
+                        pool.assign(f"out[{i}, {order}, {axis}]", value)
             return []
 
-        changes: Vectors = [("dphi", d.phi.named("d")), ("dh", d.h.named("d")), ("dpar", d.par.named("d"))]
+        changes: Vectors = [
+            (name, companions(of, "d")) for name, of in (("dphi", self.phi), ("dh", self.h), ("dpar", self.par))
+        ]
         for order, dots in ((1, "dot"), (2, "ddot")):
-            changes.append((f"dphi{dots}", Coordinates(d.phi.rate(order)).named("d")))
-            changes.append((f"dh{dots}", Coordinates(d.h.rate(order)).named("d")))
+            changes.append((f"dphi{dots}", companions(rate_names(self.phi, order), "d")))
+            changes.append((f"dh{dots}", companions(rate_names(self.h, order), "d")))
         doc = "Changes of the points of interest and of their rates into out[point, order, axis]."
-        self.kernel("tangent_points_at", doc, vectors + changes, ("t",), tangents, "out")
+        self.kernel("tangent_points_at", doc, [*vectors, *changes], ("t",), tangents, "out")
 
 
 def build_kernels(derivation: Derivation, closed_form: ClosedForm | None) -> GroupIR:

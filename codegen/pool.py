@@ -159,6 +159,14 @@ class Pool:
             return Value(self, factor, left[0][0])
         return Value(self, factor, self._node("product", tuple(left)))
 
+    def of(self, node: int) -> Value:
+        """Return a node as a value."""
+        return Value(self, Fraction(1), node)
+
+    def powers(self, factors: Sequence[tuple[int, int]]) -> Value:
+        """Return Π node ** exponent."""
+        return self.product([self.power(self.of(n), e) for n, e in factors if e])
+
     def power(self, base: Value, exponent: int) -> Value:
         if exponent == 0:
             return self.number(1)

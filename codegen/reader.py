@@ -51,6 +51,7 @@ RESERVED = (
             "math",
             "np",
             "njit",
+            "straight_line",
             "abs",
             "OK",
             "factors",

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import sympy as sp
 from numpy.typing import NDArray
 
 from ..runtime.errors import InputError
-from .derive import Derivation, Row, along, evaluator, row_labels, symbol
+from .derive import Derivation, evaluator, row_labels, symbol
+from .differentiate import pooled
+from .doubles import function
+from .orders import Orders, Row, rate_names
 from .spec import Coordinate
 
 Array = NDArray[np.float64]
@@ -41,11 +43,14 @@ class Sampler:
     def __init__(self, derivation: Derivation, seed: int) -> None:
         self.d = derivation
         self.rng = np.random.default_rng(seed)
-        self.variables = [*derivation.phi.symbols, *derivation.h.symbols, *derivation.par.symbols]
-        rows = [*derivation.Phi, *self.conditions]
-        self._rows = _function([*self.variables, derivation.t], rows)
-        jacobian = [sp.diff(f, x) for f in rows for x in self.variables]
-        self._jacobian = _function([*self.variables, derivation.t], jacobian)
+        spec = derivation.spec
+        self.variables = (*spec.phi, *spec.h, *spec.par)
+        rows = (*derivation.Phi, *self.conditions)
+        self._rows = function((*self.variables, "t"), lambda pool: [pool.freeze(e) for e in rows])
+        self._jacobian = function(
+            (*self.variables, "t"),
+            lambda pool: [e for row in pooled(pool, spec, rows).jacobian(self.variables) for e in row],
+        )
         self.n_rows = len(rows)
 
     @cached_property
@@ -103,20 +108,23 @@ class Sampler:
     @cached_property
     def _condition_rates(self) -> tuple[Callable[..., Array], Callable[..., Array], Callable[..., Array]] | None:
         """N = ∂c/∂h, and the parts of c̈ and of its derivative that do not contain the highest rate."""
-        d = self.d
         if not self.conditions:
             return None
-        h, first, second = d.h.symbols, d.h.rate(1), d.h.rate(2)
-        N = [sp.diff(c, x) for c in self.conditions for x in h]
-        motion = dict(zip(h, first, strict=True))
-        cdot = along(self.conditions, motion)
-        bend = along(cdot, motion)
-        cddot = tuple(
-            a + b for a, b in zip(along(self.conditions, dict(zip(h, second, strict=True))), bend, strict=True)
-        )
-        third = along(cddot, motion | dict(zip(first, second, strict=True)))
-        names = [*h, *d.par.symbols, *first, *second]
-        return _function(names, N), _function(names, bend), _function(names, third)
+        spec = self.d.spec
+        h, first, second = spec.h, rate_names(spec.h, 1), rate_names(spec.h, 2)
+
+        def bend(orders: Orders) -> Row:
+            return orders.bend(orders.known(1), orders.known(1))
+
+        def third(orders: Orders) -> Row:
+            cddot = (a + b for a, b in zip(orders.along(orders.Phi, orders.known(2)), bend(orders), strict=True))
+            return orders.along(tuple(cddot), {**orders.known(1), **orders.direction(first, second)})
+
+        def rows(find: Callable[[Orders], Row]) -> Callable[..., Array]:
+            names = (*h, *spec.par, *first, *second)
+            return function(names, lambda pool: find(pooled(pool, spec, self.conditions)))
+
+        return rows(lambda o: tuple(e for row in o.jacobian(h) for e in row)), rows(bend), rows(third)
 
     def _rates(self, h: Array, par: Array) -> tuple[Array, Array, Array]:
         s = len(h)
@@ -138,10 +146,15 @@ class Sampler:
     @cached_property
     def _bends(self) -> tuple[Callable[..., Array], Callable[..., Array], Callable[..., Array]]:
         """Φ_t, γ of Eq. 30, and the right-hand side of the jerk, as functions of everything they contain."""
-        d = self.d
-        first = [*self.variables, d.t, *d.phi.rate(1), *d.h.rate(1)]
-        second = [*first, *d.phi.rate(2), *d.h.rate(2), *d.h.rate(3)]
-        return _function([*self.variables, d.t], d.Phi_t), _function(first, d.gamma), _function(second, d.jerk_rhs)
+        spec, Phi = self.d.spec, self.d.Phi
+        place = (*self.variables, "t")
+        first = (*place, *rate_names((*spec.phi, *spec.h), 1))
+        second = (*first, *rate_names((*spec.phi, *spec.h), 2), *rate_names(spec.h, 3))
+        return (
+            function(place, lambda pool: pooled(pool, spec, Phi).column("t")),
+            function(first, lambda pool: pooled(pool, spec, Phi).gamma),
+            function(second, lambda pool: pooled(pool, spec, Phi).jerk_rhs),
+        )
 
     def _consistent(self, c: Configuration) -> Configuration | None:
         """Return the configuration with the nearest rates for which the redundant rows say nothing new.
@@ -221,20 +234,6 @@ class Sampler:
             if c is not None and self.condition(c) < WELL_CONDITIONED:
                 found.append(c)
         return found
-
-
-def _function(names: Sequence[sp.Symbol], rows: Sequence[sp.Expr]) -> Callable[..., Array]:
-    """Return expressions as a function of doubles; not a number throughout where one of them has no real value."""
-    function = sp.lambdify(names, list(rows), modules="math", cse=True)
-
-    def values(*arguments: float) -> Array:
-        try:
-            with np.errstate(all="ignore"):
-                return np.array(function(*arguments), dtype=float)
-        except (ArithmeticError, ValueError, TypeError):  # TypeError: a fractional power of a negative number
-            return np.full(len(rows), np.nan)
-
-    return values
 
 
 def check_rank(derivation: Derivation, seed: int = 1) -> None:

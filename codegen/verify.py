@@ -6,6 +6,7 @@ import itertools
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -86,14 +87,20 @@ def relative(value: Array, truth: Array, terms: float = 0.0) -> float:
 
 
 class _Check:
-    """One type under verification; each method compares one family of quantities at one configuration."""
+    """One type under verification; each method compares one family of quantities at one configuration.
 
-    def __init__(self, derivation: Derivation, group: GroupType, running: GroupType, result: Verification) -> None:
+    The symbolic route may be left out: SymPy's derivatives take longer than all the rest.
+    """
+
+    def __init__(
+        self, derivation: Derivation, group: GroupType, running: GroupType, result: Verification, symbolic: bool
+    ) -> None:
         self.d, self.group, self.m, self.running = derivation, group, group.module, running
         # of a type that is only run, what a motion calls is compiled; everything where all of it is verified
         self.lane_functions = ("sweep", "sweep_3ot") if running is group else ("sweep",)
         self.result = result
-        self.symbolic, self.independent = Symbolic(derivation), Independent(derivation)
+        self.symbolic = Symbolic(derivation) if symbolic else None
+        self.independent = Independent(derivation)
         self.sampler = Sampler(derivation, seed=20260)
         self.rng = np.random.default_rng(7)
         r, s, n = derivation.n_dependent, derivation.n_independent, len(derivation.par.symbols)
@@ -101,18 +108,15 @@ class _Check:
         self.work = np.zeros(self.m.WORK)
         self.square = derivation.n_constraints == r
         self.branch = np.zeros(0)
-        d = derivation
-        names = [
-            *d.phi.symbols,
-            *d.h.symbols,
-            *d.par.symbols,
-            *d.phi.rate(1),
-            *d.h.rate(1),
-            *d.phi.rate(2),
-            *d.h.rate(2),
-            d.t,
-        ]
-        self.points_of = {name: ball_function(names, [e for row in rows for e in row]) for name, rows in d.points}
+        self.K: Array = np.zeros((r, s))  # by differences, for the size of what is added up
+
+    @cached_property
+    def points_of(self) -> dict[str, Callable[..., Any]]:
+        """The points of interest with their rates, by the symbolic route."""
+        d = self.d
+        names = [*d.phi.symbols, *d.h.symbols, *d.par.symbols]
+        names += [*d.phi.rate(1), *d.h.rate(1), *d.phi.rate(2), *d.h.rate(2), d.t]
+        return {name: ball_function(names, [e for row in rows for e in row]) for name, rows in d.points}
 
     def call(self, function: Callable[..., int], *arguments: Any) -> None:
         """Call a function of the module; a status other than OK counts as an infinite error of the quantity."""
@@ -120,7 +124,7 @@ class _Check:
             self.result.add(function.__name__, "symbolic", float("inf"))
 
     def all(self, c: Configuration) -> None:
-        truth = self.symbolic.at(c)
+        truth = self.symbolic.at(c) if self.symbolic else None
         Phi_phi = self.jacobians(c, truth)
         solve = self.independent.solver(c, Phi_phi)
         phi, phidot, phiddot, phidddot = motion_by_differences(solve, c)
@@ -128,7 +132,10 @@ class _Check:
         v, a = self.rates(c, truth, (phidot, phiddot, phidddot))
         self.tensors(c, truth, (phidot, phiddot), v, a)
         self.tangent(c, truth, solve, v, a)
-        self.sweeps(c, truth, (phi, array(truth.phidot)[:, 0], array(truth.phiddot)[:, 0]))
+        routes = {"independent": (phi, phidot, phiddot)}
+        if truth:
+            routes["symbolic"] = (phi, array(truth.phidot)[:, 0], array(truth.phiddot)[:, 0])
+        self.sweeps(c, routes)
         self.quality(c)
         self.points(c, solve, v, a)
 
@@ -137,26 +144,25 @@ class _Check:
         offset = self.rng.uniform(0.1, 0.3, self.r)
         for _ in range(50):
             away = c.phi + offset
-            Phi = self.symbolic.constraint(away, c)
+            Phi = floats(self.independent.constraint(balls(away), balls(c.h), balls(c.par), *balls([c.t])))
             if np.isfinite(Phi).all():
                 break
             offset *= 0.5
         return away, Phi
 
-    def jacobians(self, c: Configuration, truth: SymbolicState) -> Array:
-        away, exact = self.off_assembly(c)
+    def jacobians(self, c: Configuration, truth: SymbolicState | None) -> Array:
+        away, by_tree = self.off_assembly(c)
         value = self.group.constraint(away, c.h, c.par, c.t)
-        self.result.add("Phi", "symbolic", relative(value, exact))
-        by_tree = self.independent.constraint(balls(away), balls(c.h), balls(c.par), *balls([c.t]))
-        self.result.add("Phi", "independent", relative(value, floats(by_tree)))
+        self.result.add("Phi", "independent", relative(value, by_tree))
         Phi_phi, Phi_h = self.group.jacobians(c.phi, c.h, c.par, c.t)
         numeric = self.independent.jacobian(c)
-        for name, value, symbolic, differences in (
-            ("Phi_phi", Phi_phi, truth.P, numeric[0]),
-            ("Phi_h", Phi_h, truth.H, numeric[1]),
-        ):
-            self.result.add(name, "symbolic", relative(value, array(symbolic)))
-            self.result.add(name, "independent", relative(value, differences))
+        self.K = np.asarray(np.linalg.lstsq(*numeric, rcond=None)[0])
+        self.result.add("Phi_phi", "independent", relative(Phi_phi, numeric[0]))
+        self.result.add("Phi_h", "independent", relative(Phi_h, numeric[1]))
+        if self.symbolic and truth:
+            self.result.add("Phi", "symbolic", relative(value, self.symbolic.constraint(away, c)))
+            self.result.add("Phi_phi", "symbolic", relative(Phi_phi, array(truth.P)))
+            self.result.add("Phi_h", "symbolic", relative(Phi_h, array(truth.H)))
         return Phi_phi
 
     def positions(self, c: Configuration, phi: Array) -> None:
@@ -179,37 +185,37 @@ class _Check:
         if np.isfinite(best):
             self.result.add("closed - Newton", "independent", float(np.max(np.abs(nearest - newton))) / scale)
 
-    def terms(self, truth: SymbolicState, *rates: Array) -> float:
+    def terms(self, *rates: Array) -> float:
         """Size of the terms K ẋ for the given rates of h, all of order one in the sampled configurations."""
-        K = np.abs(array(truth.K))
+        K = np.abs(self.K)
         return max(float(np.max(K @ np.abs(x))) for x in rates)
 
     def rates(
-        self, c: Configuration, truth: SymbolicState, differences: tuple[Array, Array, Array]
+        self, c: Configuration, truth: SymbolicState | None, differences: tuple[Array, Array, Array]
     ) -> tuple[Array, Array]:
         v, a, j = np.empty((3, self.r))
         state = (c.phi, c.h, c.par, c.t)
         self.call(self.m.velocity, *state, c.hdot, v, self.work)
         self.call(self.m.acceleration, *state, v, c.hdot, c.hddot, a, self.work)
         self.call(self.m.jerk, *state, v, c.hdot, a, c.hddot, c.hdddot, j, self.work)
-        exact = [array(x)[:, 0] for x in (truth.phidot, truth.phiddot, truth.phidddot)]
-        terms = self.terms(truth, c.hdot)
-        for name, value, symbolic, numeric in zip(
-            ("velocity", "acceleration TD", "jerk"), (v, a, j), exact, differences, strict=True
-        ):
-            self.result.add(name, "symbolic", relative(value, symbolic, terms))
-            self.result.add(name, "independent", relative(value, numeric, terms))
-            terms = max(terms, float(np.max(np.abs(symbolic))), self.terms(truth, c.hddot, c.hdddot))
+        exact = [array(x)[:, 0] for x in (truth.phidot, truth.phiddot, truth.phidddot)] if truth else None
+        terms = self.terms(c.hdot)
+        for order, (name, value) in enumerate((("velocity", v), ("acceleration TD", a), ("jerk", j))):
+            if exact:
+                self.result.add(name, "symbolic", relative(value, exact[order], terms))
+            self.result.add(name, "independent", relative(value, differences[order], terms))
+            terms = max(terms, float(np.max(np.abs(differences[order]))), self.terms(c.hddot, c.hdddot))
         return v, a
 
     def tensors(
-        self, c: Configuration, truth: SymbolicState, differences: tuple[Array, Array], v: Array, a: Array
+        self, c: Configuration, truth: SymbolicState | None, differences: tuple[Array, Array], v: Array, a: Array
     ) -> None:
         K, L, a3 = np.empty((self.r, self.s)), np.empty((self.s, self.r, self.s)), np.empty(self.r)
         state = (c.phi, c.h, c.par, c.t)
         self.call(self.m.acceleration_3ot, *state, c.hdot, c.hddot, K, L, a3, self.work)
-        self.result.add("K", "symbolic", relative(K, array(truth.K)))
-        self.result.add("L", "symbolic", relative(L, np.array([array(m) for m in truth.L])))
+        if truth:
+            self.result.add("K", "symbolic", relative(K, array(truth.K)))
+            self.result.add("L", "symbolic", relative(L, np.array([array(m) for m in truth.L])))
         phidot, phiddot = differences
         Sb, Sb_dot, K_t = np.zeros(self.r), np.zeros(self.r), np.zeros((self.r, self.s))
         if self.m.RHEONOMIC:
@@ -221,27 +227,31 @@ class _Check:
                 np.empty((self.d.n_constraints, self.s)),
                 Phi_t,
             )
-            self.result.add("Phi_t", "symbolic", relative(Phi_t, array(truth.Phi_t)[:, 0]))
             self.call(self.m.rheonomic_terms, *state, c.hdot, K, Sb, K_t, Sb_dot, self.work)
-            self.result.add("S b", "symbolic", relative(Sb, array(truth.Sb)[:, 0]))
-            self.result.add("K_t", "symbolic", relative(K_t, array(truth.K_t)))
-            self.result.add("d(Sb)/dt", "symbolic", relative(Sb_dot, array(truth.Sb_dot)[:, 0]))
+            if truth:
+                self.result.add("Phi_t", "symbolic", relative(Phi_t, array(truth.Phi_t)[:, 0]))
+                self.result.add("S b", "symbolic", relative(Sb, array(truth.Sb)[:, 0]))
+                self.result.add("K_t", "symbolic", relative(K_t, array(truth.K_t)))
+                self.result.add("d(Sb)/dt", "symbolic", relative(Sb_dot, array(truth.Sb_dot)[:, 0]))
         # K and L against the solved motion: contracted with the rates, a random direction of every draw
-        first = self.terms(truth, c.hdot)
+        first = self.terms(c.hdot)
         self.result.add("K", "independent", relative(K @ c.hdot + Sb, phidot, first))
         bend = np.einsum("i,ijk,k->j", c.hdot, L, c.hdot)
         rest = K @ c.hddot + K_t @ c.hdot + Sb_dot
         second = max(
             first,
             float(np.max(np.einsum("i,ijk,k->j", np.abs(c.hdot), np.abs(L), np.abs(c.hdot)))),
-            self.terms(truth, c.hddot),
+            self.terms(c.hddot),
         )
         self.result.add("L", "independent", relative(bend + rest, phiddot, second))
-        self.result.add("acceleration 3OT", "symbolic", relative(a3, array(truth.phiddot)[:, 0], second))
+        if truth:
+            self.result.add("acceleration 3OT", "symbolic", relative(a3, array(truth.phiddot)[:, 0], second))
         self.result.add("acceleration 3OT", "independent", relative(a3, phiddot, second))
         self.result.add("TD - 3OT", "independent", relative(a3, a, second))
 
-    def tangent(self, c: Configuration, truth: SymbolicState, solve: Callable[..., Any], v: Array, a: Array) -> None:
+    def tangent(
+        self, c: Configuration, truth: SymbolicState | None, solve: Callable[..., Any], v: Array, a: Array
+    ) -> None:
         # Least squares: only changes that keep the redundant rows consistent have a motion to compare with.
         known = self.rng.uniform(-1, 1, (3, self.s)) if self.square else np.zeros((3, self.s))
         dpar = self.rng.uniform(-1, 1, self.n_par)
@@ -249,37 +259,34 @@ class _Check:
             dpar = np.zeros(self.n_par)
         out = np.empty((3, self.r))
         self.call(self.m.tangent, c.phi, c.h, c.par, c.t, v, c.hdot, a, c.hddot, *known, dpar, *out, self.work)
-        exact = truth.tangent(known[0], known[1], known[2], dpar)
+        exact = truth.tangent(known[0], known[1], known[2], dpar) if truth else None
         numeric = tangent_by_differences(solve, c, (*known, dpar))
-        terms = self.terms(truth, *known)
-        for name, value, symbolic, differences in zip(
-            ("d position", "d velocity", "d acceleration"), out, exact, numeric, strict=True
-        ):
-            self.result.add(name, "symbolic", relative(value, symbolic, terms))
-            self.result.add(name, "independent", relative(value, differences, terms))
-            terms = max(terms, float(np.max(np.abs(symbolic))), self.terms(truth, c.hdot, c.hddot))
+        terms = self.terms(*known)
+        for order, name in enumerate(("d position", "d velocity", "d acceleration")):
+            if exact:
+                self.result.add(name, "symbolic", relative(out[order], exact[order], terms))
+            self.result.add(name, "independent", relative(out[order], numeric[order], terms))
+            terms = max(terms, float(np.max(np.abs(numeric[order]))), self.terms(c.hdot, c.hddot))
 
-    def sweeps(self, c: Configuration, state_truth: SymbolicState, truth: tuple[Array, Array, Array]) -> None:
+    def sweeps(self, c: Configuration, routes: dict[str, tuple[Array, Array, Array]]) -> None:
         """One lane of the compiled sweeps."""
+        start = routes["independent"][0]
         for name, function in (("sweep TD", "sweep"), ("sweep 3OT", "sweep_3ot")):
             if function not in self.lane_functions:
                 continue
             state = np.zeros((3, self.s + self.r, 1))
             state[:, : self.s, 0] = c.h, c.hdot, c.hddot
-            state[0, self.s :, 0] = truth[0] + NEWTON_OFFSET * self.rng.uniform(-1, 1, self.r)
+            state[0, self.s :, 0] = start + NEWTON_OFFSET * self.rng.uniform(-1, 1, self.r)
             self.running.over_lanes(function, np.array([c.t]), state, c.par, self.branch, 0)
-            q, qdot, qddot = state[:, self.s :]
+            q, qdot, qddot = state[:, self.s :, 0]
             failed = not np.isfinite(state).all()
-            scale = float(np.max(np.abs(np.concatenate([truth[0], c.h]))))
-            place = float(np.max(np.abs(q[:, 0] - truth[0]))) / scale
-            first = self.terms(state_truth, c.hdot)
-            second = max(first, float(np.max(np.abs(truth[1]))), self.terms(state_truth, c.hddot))
-            worst = max(
-                place,
-                relative(qdot[:, 0], truth[1], first),
-                relative(qddot[:, 0], truth[2], second),
-            )
-            self.result.add(name, "symbolic", float("inf") if failed else worst)
+            scale = float(np.max(np.abs(np.concatenate([start, c.h]))))
+            first = self.terms(c.hdot)
+            for route, truth in routes.items():
+                place = float(np.max(np.abs(q - truth[0]))) / scale
+                second = max(first, float(np.max(np.abs(truth[1]))), self.terms(c.hddot))
+                worst = max(place, relative(qdot, truth[1], first), relative(qddot, truth[2], second))
+                self.result.add(name, route, float("inf") if failed else worst)
 
     def quality(self, c: Configuration) -> None:
         """Conditioning and residual of one lane, as a run asks for them."""
@@ -288,34 +295,33 @@ class _Check:
         state[0, :, 0] = np.concatenate([c.h, away])
         self.running.over_lanes("sweep_quality", np.array([c.t]), state, c.par, self.branch, out=out)
         quality, residual = out[0, 0], out[1, 0]
-        self.result.add("residual", "symbolic", relative(residual, np.array([np.max(np.abs(Phi))])))
+        self.result.add("residual", "independent", relative(residual, np.array([np.max(np.abs(Phi))])))
         single = np.array([self.group.conditioning(away, c.h, c.par, c.t)])
         self.result.add("conditioning", "independent", float(np.max(np.abs(quality - single))))
 
     def points(self, c: Configuration, solve: Callable[..., Any], v: Array, a: Array) -> None:
-        if not self.points_of:
+        if not self.group.points_of_interest:
             return
         found = self.group.points(c.phi, c.h, c.par, v, c.hdot, a, c.hddot, c.t)
         values = balls(np.concatenate([c.phi, c.h, c.par, v, c.hdot, a, c.hddot, [c.t]]))
         differences = points_by_differences(self.independent, solve, c)
         swept = self.swept_points(c, v, a)
-        for name, function in self.points_of.items():
-            self.result.add(
-                "points of interest",
-                "symbolic",
-                relative(found[name], floats(function(*values)).reshape(3, -1)),
-            )
+        for name in self.group.points_of_interest:
+            if self.symbolic:
+                exact = floats(self.points_of[name](*values)).reshape(3, -1)
+                self.result.add("points of interest", "symbolic", relative(found[name], exact))
             self.result.add("points of interest", "independent", relative(found[name], differences[name]))
             self.result.add("sweep points", "independent", relative(swept[name], differences[name]))
 
     def swept_points(self, c: Configuration, v: Array, a: Array) -> dict[str, Array]:
         """The points of interest of one lane, their rows after those of h and φ."""
-        n, dimension, known = len(self.points_of), self.d.spec.dimension, self.r + self.s
+        names = self.group.points_of_interest
+        n, dimension, known = len(names), self.d.spec.dimension, self.r + self.s
         state = np.zeros((3, known + n * dimension, 1))
         state[:, :known, 0] = [np.concatenate(x) for x in ((c.h, c.phi), (c.hdot, v), (c.hddot, a))]
         self.running.over_lanes("sweep_points", np.array([c.t]), state, c.par, self.branch)
         found = state[:, known:, 0].reshape(3, n, dimension)
-        return {name: found[:, i] for i, name in enumerate(self.points_of)}
+        return {name: found[:, i] for i, name in enumerate(names)}
 
 
 def verify_module(
@@ -326,14 +332,17 @@ def verify_module(
     running: GroupType | None = None,
     compile_done: Callable[[], None] = lambda: None,
     advance: Callable[[], None] = lambda: None,
+    symbolic: bool = True,
 ) -> Verification:
     """Return the errors of a type over random configurations; `compile_done` is called after the first.
+
+    Without `symbolic` every quantity is compared with differences of the solved motion alone.
 
     `running` is the compiled type where `group` is the same module as plain Python: of it the functions are checked
     that a motion calls (position, Newton, the sweeps), so that no others need be compiled for that.
     """
     result = Verification(group.name, count, bound=bound)
-    check = _Check(derivation, group, running or group, result)
+    check = _Check(derivation, group, running or group, result, symbolic)
     configurations = check.sampler.draw(count)
     begin = time.perf_counter()
     for number, configuration in enumerate(configurations):

@@ -242,7 +242,7 @@ def _literal(text: str) -> str:
 
 def _arguments() -> argparse.ArgumentParser:
     parser = _Parser(prog="assurgent", description="Mechanisms by structural groups: structure, motion, solvers.")
-    parser.add_argument("--version", action="version", version=_version())
+    parser.add_argument("--version", action=_Version, nargs=0, help="show program's version number and exit")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=_Parser)
 
     cli_mechanism.add_commands(commands.add_parser)
@@ -289,10 +289,14 @@ def _bound(text: str) -> float:
     return value
 
 
-def _version() -> str:
-    from importlib.metadata import version
+class _Version(argparse.Action):
+    """Prints the version, which is looked up only where it is asked for."""
 
-    return f"assurgent {version('assurgent')}"
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        from importlib.metadata import version
+
+        print(f"assurgent {version('assurgent')}")
+        parser.exit()
 
 
 COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +15,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from .cli_mechanism import ROWS, _times, load_model, motion_table
+from .cli_progress import tell, watched
 
 if TYPE_CHECKING:
     from .dynamics.equilibrium import Equilibrium
@@ -59,10 +60,6 @@ def _common(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a parameter's value")
 
 
-def _progress(line: str) -> None:
-    err.print(escape(line), highlight=False, soft_wrap=True)
-
-
 def _check_output(options: argparse.Namespace) -> None:
     if options.output is not None:
         from .motion.writers import check_target
@@ -82,11 +79,11 @@ def command_inverse(options: argparse.Namespace) -> int:
 
     _check_output(options)
     model = load_model(options)
-    with err.status("solving ...") if err.is_terminal else contextlib.nullcontext():
-        found = inverse_dynamics(model, _times(options.at), options.method, _progress)
+    with watched(err, "solving ...") as progress:
+        found = inverse_dynamics(model, _times(options.at), options.method, progress)
     _write(options, found.results)
     for note in found.notes:
-        _progress(note)
+        tell(err, note)
     _title(found.results, f"largest error of the power balance {found.results.diagnostics['power_balance']:.1e}")
     out.print(force_table(found.results))
     _marked(found.results)
@@ -148,9 +145,9 @@ def command_simulate(options: argparse.Namespace) -> int:
 
     _check_output(options)
     model = load_model(options)
-    with err.status("integrating ...") if err.is_terminal else contextlib.nullcontext():
+    with watched(err, "integrating ...") as progress:
         through = not options.stop_at_bifurcation
-        found = simulation(model, _times(options.at), options.method, _progress, through, options.fixed_step)
+        found = simulation(model, _times(options.at), options.method, progress, through, options.fixed_step)
     results, notes = found.results, found.results.diagnostics
     _write(options, results)
     told = [f"largest relative residual {notes['max_residual']:.1e}"]
@@ -172,7 +169,7 @@ def command_equilibrium(options: argparse.Namespace) -> int:
     from .computed import rest
 
     model = load_model(options)
-    found = rest(model, _progress)
+    found = rest(model, partial(tell, err))
     if options.json:
         print(json.dumps(found.to_json(), ensure_ascii=False))
         return 0

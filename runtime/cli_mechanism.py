@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
 import json
 import math
 from collections.abc import Callable, Sequence
@@ -15,6 +14,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from .cli_progress import tell, watched
 from .errors import InputError
 
 if TYPE_CHECKING:
@@ -116,14 +116,10 @@ def _outcome(options: argparse.Namespace) -> Outcome:
 
     model = load_model(options)
     times = _times(options.at)
-    with err.status("solving ...") if err.is_terminal else contextlib.nullcontext():
+    with watched(err, "solving ...") as progress:
         return run(
-            model, times, options.method, _progress, getattr(options, "jerk", False), getattr(options, "threads", 1)
+            model, times, options.method, progress, getattr(options, "jerk", False), getattr(options, "threads", 1)
         )
-
-
-def _progress(line: str) -> None:
-    err.print(escape(line), highlight=False, soft_wrap=True)
 
 
 def _finish(outcome: Outcome) -> int:
@@ -249,7 +245,7 @@ def command_plot(options: argparse.Namespace) -> int:
             chosen = joints or options.reactions is not None
             figure = dynamics_figure(found.results, found.model, chosen, options.energy, names)
             if chosen is True and len(found.results.reactions or ()) > MOST_JOINTS:
-                _progress(f"the {MOST_JOINTS} joints with the largest forces are shown; --reactions A,B chooses others")
+                tell(err, f"the {MOST_JOINTS} joints with the largest forces are shown; --reactions A,B chooses others")
         else:
             figure = plot(found.results, found.model, names)
         write_whole(path, lambda part: figure.savefig(part, format=path.suffix[1:]))
@@ -263,10 +259,10 @@ def _pictured(options: argparse.Namespace, forces: bool) -> Computed:
 
     model = load_model(options)
     times = _times(options.at)
-    with err.status("solving ...") if err.is_terminal else contextlib.nullcontext():
-        found = pictured(model, times, options.method, forces, _progress)
+    with watched(err, "solving ...") as progress:
+        found = pictured(model, times, options.method, forces, progress)
     for note in found.notes:
-        _progress(note)
+        tell(err, note)
     return found
 
 

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import importlib
-import importlib.metadata
 import json
 import tomllib
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 
 from .errors import GenerationError, InputError, nearest
 from .group import GroupType
+from .sources import digest
+from .sources import package_folder as package_folder
 from .store import SPECIFICATION, Store, StoredType, module_name
 
 Report = Callable[[str], None]
@@ -46,28 +46,16 @@ def manifest() -> tuple[Entry, ...]:
     return tuple(Entry(**{**t, "aliases": tuple(t["aliases"]), "order": tuple(t["order"])}) for t in data["types"])
 
 
-def package_folder(name: str) -> Path:
-    """Return the folder of a sub-package."""
-    return Path(str(files(f"assurgent.{name}")))
-
-
-# What makes modules of sets of types, not of one type: these have digests of their own.
-ASIDE = frozenset({"program.py", "transform.py", "transform.py.jinja"})
+# Where the text of a type's module is decided: from the specification to the frozen kernels and their emission.
+MAKERS = tuple(f"assurgent.codegen.{name}" for name in ("reader", "closedform", "kernels", "emit"))
 
 
 def fingerprint() -> str:
     """Return the digest of what decides an emitted text besides the specification: generator and tools."""
-    state = hashlib.sha256()
-    sources = [
-        *package_folder("codegen").glob("*.py"),
-        *package_folder("templates").glob("*.jinja"),
-        *(package_folder("runtime") / n for n in ("expressions.py", "errors.py")),
-    ]
-    for path in sorted(path for path in sources if path.name not in ASIDE):
-        state.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
-    for tool in ("sympy", "numba"):
-        state.update(f"{tool} {importlib.metadata.version(tool)}".encode())
-    return state.hexdigest()
+    from importlib.metadata import version  # slow to import, and only types of the user's own need it
+
+    tools = [f"{tool} {version(tool)}" for tool in ("sympy", "numba")]
+    return hashlib.sha256("\n".join([digest(*MAKERS), *tools]).encode()).hexdigest()
 
 
 def key_of(specification: str) -> str:

@@ -1,9 +1,30 @@
-"""Numba's machine code on disk: a damaged file is dropped, and its function compiled again."""
+"""Numba's start and its machine code on disk: no SciPy before it is needed; a damaged file is compiled again."""
 
 from __future__ import annotations
 
+import importlib
+import sys
 from types import ModuleType
 from typing import Any
+
+
+def defer_blas() -> None:
+    """Let Numba look for SciPy's BLAS when a function asks for it, not at its own start: a tenth of a second.
+
+    The module of array functions asks once when it is imported, and remembers the answer for one message.
+    """
+    if "numba.np.arraymath" in sys.modules:
+        return
+    try:
+        from numba.np import linalg
+
+        ask, linalg.ensure_blas = linalg.ensure_blas, lambda: None
+    except (ImportError, AttributeError):  # another Numba: then it asks
+        return
+    try:
+        importlib.import_module("numba.np.arraymath")
+    finally:
+        linalg.ensure_blas = ask
 
 
 class _ForgivingCache:

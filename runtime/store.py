@@ -28,7 +28,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
-import filelock
 import platformdirs
 
 from .errors import GenerationError, InputError
@@ -220,6 +219,8 @@ class Store:
     @contextlib.contextmanager
     def lock(self, module: str, waiting: Callable[[], None] = lambda: None) -> Iterator[None]:
         """Hold the lock of one type; where another process holds it, call `waiting` once and wait."""
+        import filelock  # only writers need it
+
         try:
             self.root.mkdir(parents=True, exist_ok=True, mode=0o700)
         except OSError as error:

@@ -8,13 +8,14 @@ in x: q, q̇, q̈ and one entry of R per free coordinate follow each other there
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numba import njit
+
+from ..sources import digest
 
 # places in ints
 (
@@ -37,15 +38,18 @@ OPTIONS: dict[str, Any] = {
 INTERNAL = {**OPTIONS, "no_cpython_wrapper": True}
 
 
-FILES = (
-    *("chain.py", "loads.py", "equationkernels.py", "integrator.py"),
-    *("../motion/timefunctions.py", "../motion/timekernels.py", "../sequencer.py"),
-)
-DIGEST = hashlib.sha256(b"".join((Path(__file__).parent / f).read_bytes() for f in FILES)).hexdigest()[:12]
+def _dated_modules() -> list[str]:
+    """Return the modules beside this one whose compiled functions are dated."""
+    package = __name__.rpartition(".")[0]
+    beside = sorted(Path(__file__).parent.glob("*.py"))
+    return [f"{package}.{path.stem}" for path in beside if "dated\ndef " in path.read_text("utf-8")]
+
+
+DIGEST = digest(*_dated_modules())[:12]
 
 
 def dated(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a function a name in Numba's cache that tells all sources of the compiled parts.
+    """Give a function a name in Numba's cache that tells the sources of all compiled parts and what these import.
 
     Numba compares the file of a function only; machine code made with another version of a second file would be
     taken as good, and read the arrays wrongly.

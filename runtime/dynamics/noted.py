@@ -112,7 +112,8 @@ class Noted:
         """Note the largest residual of the groups, relative to the size squared."""
         from ..motion.continuity import quality
 
-        solution = Solution(stretch.mechanics.program, time, np.arange(len(time)), rows[:3], len(time))
+        program = stretch.mechanics.program
+        solution = Solution(program, time, np.arange(len(time)), rows[:3], len(time), program.sequence.numbers)
         for step in stretch.mechanics.groups:
             largest = float(quality(solution, step)[1].max(initial=0.0))
             self.residual = max(self.residual, largest / max(self.model.size**2, 1e-300))

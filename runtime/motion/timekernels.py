@@ -6,21 +6,19 @@ that it is compiled once, whoever calls it, and not even loaded for those who ha
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numba import njit
 
 from ..sequencer import caller
+from ..sources import digest
 from .timefunctions import ADDRESS, ENTRY, HEAD, LINEAR
 
 OPTIONS: dict[str, Any] = {"error_model": "numpy", "no_cfunc_wrapper": True, "_nrt": False}
 INTERNAL = {**OPTIONS, "no_cpython_wrapper": True, "forceinline": True}
-FILES = ("timekernels.py", "formulakernels.py", "timefunctions.py", "../lanemath.py", "../sequencer.py")
-DIGEST = hashlib.sha256(b"".join((Path(__file__).parent / f).read_bytes() for f in FILES)).hexdigest()[:12]
+DIGEST = digest(__name__, f"{__name__.rpartition('.')[0]}.formulakernels")[:12]
 
 # what the interpreter is called with: addresses of arrays of doubles, of integers, and plain integers
 ARGUMENTS = (
