@@ -1,5 +1,7 @@
 """What `math` is to kernels in lanes: sine, cosine and angle without branches, so that loops over lanes vectorise."""
 
+# ruff: noqa: SIM300, RET504 - the reader of straight-line kernels knows one comparison, and results by their names
+
 from __future__ import annotations
 
 import math
