@@ -19,6 +19,16 @@ _IN_LANES = frozenset(
 )
 
 
+# Those of them that find rates: rates that a caller gives as literal zeros fold away.
+_RATES = frozenset(
+    {
+        "solve_with",
+        *("velocity_rhs", "acceleration_rhs", "jerk_rhs", "acceleration_3ot_at"),
+        *("tangent_position_rhs", "tangent_velocity_rhs", "tangent_acceleration_rhs"),
+    }
+)
+
+
 @dataclass(frozen=True)
 class SectionText:
     """Lines of a kernel under one comment."""
@@ -119,7 +129,7 @@ def kernel_text(kernel: ir.Kernel) -> KernelText:
     result = f"{pad}return OK" if kernel.output else f"{pad}return {as_tuple(kernel.results)}"
     if len(result) > printer.WIDTH:
         result = printer.broken(f"{pad}return (", entries(kernel.results), pad)
-    options = "INLINED" if kernel.name in _IN_LANES else "INTERNAL"
+    options = "RATES" if kernel.name in _RATES else "INLINED" if kernel.name in _IN_LANES else "INTERNAL"
     return KernelText(
         kernel.name,
         options,

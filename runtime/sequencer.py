@@ -36,7 +36,7 @@ LEAST, LEAST_AT, RESIDUAL, SUSPECTS, STRAYS, REPORT_SIZE = range(6)
 NEAR = 0.35  # conditioning below which two branches may meet between two lanes
 FAR_OFF = 0.25  # distance from the prediction, as a share of the way of the step, that is not trusted
 FAR = 1 << 40  # arrays come to C functions as bare pointers: their lengths are not looked at
-BLOCK = 8192  # lanes of a block: its rows stay in the cache from one item to the next
+BLOCK = 12288  # lanes of a block: the rows of an item and of the one before stay near, and calls are few
 
 
 def caller(n: int) -> Any:
