@@ -194,7 +194,13 @@ def emit(derivation: Derivation, group: GroupIR, origin: str) -> EmittedModule:
         unpack_rates=layout.lines(layout.rates(d)),
         unpack_motion=layout.lines(layout.motion(d)),
         unpack_change=layout.lines(layout.change(d)),
-        lane=layout.lanes(d, len(group.branches), inlined and group.has_closed_form, loops or not group.has_closed_form),
+        lane=layout.lanes(
+            d,
+            len(group.branches),
+            folds=inlined and group.has_closed_form,
+            uses_work=loops or not group.has_closed_form,
+            newton=not loops and not group.has_closed_form,
+        ),
         sweeps=(
             SweepText("sweep", "TD", False, False),
             SweepText("sweep_3ot", "3OT", True, not group.has_unrolled_3ot),

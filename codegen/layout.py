@@ -267,6 +267,10 @@ class LaneText:
     fixed: tuple[str, ...]
     known: tuple[str, ...]
     prediction: tuple[str, ...]
+    newton: bool  # has a function for all lanes at once
+    reach: str
+    step_square: str
+    stepped: str
     par: str
     branch: str
     par_place: int
@@ -299,7 +303,7 @@ class LaneText:
     axes: int
 
 
-def lanes(d: Derivation, n_branches: int, folds: bool, uses_work: bool) -> LaneText:
+def lanes(d: Derivation, n_branches: int, folds: bool, uses_work: bool, newton: bool) -> LaneText:
     """Return the strings of the functions over lanes."""
     r, s, n_par = d.n_dependent, d.n_independent, len(d.par.symbols)
     par_place, axes = s + r, 2 if d.spec.space == "planar" else 3
@@ -347,6 +351,10 @@ def lanes(d: Derivation, n_branches: int, folds: bool, uses_work: bool) -> LaneT
             2 * INDENT,
         ),
         prediction=lines({"x": as_tuple(taylor)}, 3 * INDENT),
+        newton=newton,
+        reach=_largest([f"abs(q[h{i} + k])" for i in range(s)] + [f"abs(out[p{i} + k])" for i in range(r)]),
+        step_square=" + ".join(f"dx[{i}] * dx[{i}]" for i in range(r)),
+        stepped=as_tuple([f"x[{i}] - dx[{i}]" for i in range(r)]),
         par=as_tuple([f"numbers[par_at + {i}]" for i in range(n_par)]),
         branch=as_tuple([f"signs[sigma_at + {i}]" for i in range(n_branches)]),
         par_place=par_place,
