@@ -196,7 +196,11 @@ def emit(derivation: Derivation, group: GroupIR, origin: str) -> EmittedModule:
         unpack_motion=layout.lines(layout.motion(d)),
         unpack_change=layout.lines(layout.change(d)),
         lane=layout.lanes(
-            d, len(group.branches), inlined and group.has_closed_form, loops or not group.has_closed_form
+            d,
+            len(group.branches),
+            folds=inlined and group.has_closed_form,
+            uses_work=loops or not group.has_closed_form,
+            newton=not loops and not group.has_closed_form,
         ),
         sweeps=(
             SweepText("sweep", "TD", False, False),

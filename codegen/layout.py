@@ -19,6 +19,16 @@ _IN_LANES = frozenset(
 )
 
 
+# Those of them that find rates: rates that a caller gives as literal zeros fold away.
+_RATES = frozenset(
+    {
+        "solve_with",
+        *("velocity_rhs", "acceleration_rhs", "jerk_rhs", "acceleration_3ot_at"),
+        *("tangent_position_rhs", "tangent_velocity_rhs", "tangent_acceleration_rhs"),
+    }
+)
+
+
 @dataclass(frozen=True)
 class SectionText:
     """Lines of a kernel under one comment."""
@@ -119,7 +129,7 @@ def kernel_text(kernel: ir.Kernel) -> KernelText:
     result = f"{pad}return OK" if kernel.output else f"{pad}return {as_tuple(kernel.results)}"
     if len(result) > printer.WIDTH:
         result = printer.broken(f"{pad}return (", entries(kernel.results), pad)
-    options = "INLINED" if kernel.name in _IN_LANES else "INTERNAL"
+    options = "RATES" if kernel.name in _RATES else "INLINED" if kernel.name in _IN_LANES else "INTERNAL"
     return KernelText(
         kernel.name,
         options,
@@ -257,6 +267,10 @@ class LaneText:
     fixed: tuple[str, ...]
     known: tuple[str, ...]
     prediction: tuple[str, ...]
+    newton: bool  # has a function for all lanes at once
+    reach: str
+    step_square: str
+    stepped: str
     par: str
     branch: str
     par_place: int
@@ -289,7 +303,7 @@ class LaneText:
     axes: int
 
 
-def lanes(d: Derivation, n_branches: int, folds: bool, uses_work: bool) -> LaneText:
+def lanes(d: Derivation, n_branches: int, folds: bool, uses_work: bool, newton: bool) -> LaneText:
     """Return the strings of the functions over lanes."""
     r, s, n_par = d.n_dependent, d.n_independent, len(d.par.symbols)
     par_place, axes = s + r, 2 if d.spec.space == "planar" else 3
@@ -337,6 +351,10 @@ def lanes(d: Derivation, n_branches: int, folds: bool, uses_work: bool) -> LaneT
             2 * INDENT,
         ),
         prediction=lines({"x": as_tuple(taylor)}, 3 * INDENT),
+        newton=newton,
+        reach=_largest([f"abs(q[h{i} + k])" for i in range(s)] + [f"abs(out[p{i} + k])" for i in range(r)]),
+        step_square=" + ".join(f"dx[{i}] * dx[{i}]" for i in range(r)),
+        stepped=as_tuple([f"x[{i}] - dx[{i}]" for i in range(r)]),
         par=as_tuple([f"numbers[par_at + {i}]" for i in range(n_par)]),
         branch=as_tuple([f"signs[sigma_at + {i}]" for i in range(n_branches)]),
         par_place=par_place,

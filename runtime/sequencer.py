@@ -30,15 +30,22 @@ SIGNATURE = types.int64(_INTS, *[_FLOATS] * 10, _INTS, types.int64, types.int64,
 N_ARGUMENTS = 15
 
 # places in the integers of a call
-STRIDE, START, COLUMNS, COLUMN_STRIDE, CHANGE_STRIDE, ITERATIONS, ORDERS, CALL_SIZE = range(8)  # ORDERS: 1, or all
-# columns of the table of steps: address, address of the assembly (0: none), place of the item's table, first φ, number
-ADDRESS, ASSEMBLY, PLACE, PHI, N_PHI, STEP_SIZE = range(6)
+STRIDE, START, COLUMNS, COLUMN_STRIDE, CHANGE_STRIDE, ITERATIONS, SKIPPED, ORDERS, CALL_SIZE = range(9)
+# columns of the table of steps: address, address of the assembly (0: none), place of the item's table, first φ, number,
+# address of Newton for all lanes at once (0: none)
+ADDRESS, ASSEMBLY, PLACE, PHI, N_PHI, SETTLE, STEP_SIZE = range(7)
 # columns of the report of a look at the quality
 LEAST, LEAST_AT, RESIDUAL, SUSPECTS, STRAYS, REPORT_SIZE = range(6)
 NEAR = 0.35  # conditioning below which two branches may meet between two lanes
 FAR_OFF = 0.25  # distance from the prediction, as a share of the way of the step, that is not trusted
+# Newton at once: lanes of one serial step where it is not one lane, lanes worth it, and steps of one lane after a
+# longer one that was not trusted.
+SHORTEST, LONGEST, FEWEST, PAUSE = 4, 32, 32, 16
+# The miss of the predictions as a share of the way of a step, which grows with its square: a long step is taken only
+# below TRUSTED, and the next one is shorter above HARD, longer where it will stay below it.
+TRUSTED, HARD = 0.06, 0.03
 FAR = 1 << 40  # arrays come to C functions as bare pointers: their lengths are not looked at
-BLOCK = 8192  # lanes of a block: its rows stay in the cache from one item to the next
+BLOCK = 12288  # lanes of a block: the rows of an item and of the one before stay near, and calls are few
 
 
 def caller(n: int) -> Any:
@@ -88,10 +95,127 @@ def sequence(steps, tables, numbers, changes, signs, edges, t, state, out, call,
                     if modes[j] == 0:
                         lost[j] = first
                         return
-                if call_item(steps[j, ADDRESS], arguments) > 0 and first < lost[j]:
+                if steps[j, SETTLE] != 0 and last - first >= FEWEST:
+                    without = at_once(steps[j], tables, t, out, call, arguments)
+                else:
+                    without = call_item(steps[j, ADDRESS], arguments)
+                if without > 0 and first < lost[j]:
                     lost[j] = first
                 if len(report) > 0:
                     look(out[0, 0], out[1, 0], state, t, tables, steps[j], first, last, report[j])
+
+
+@njit(**OPTIONS)
+def at_once(step, tables, t, out, call, arguments):  # type: ignore[no-untyped-def]
+    """Newton over the lanes of a block: serial steps over several lanes hold the branch, the others are done at once.
+
+    As long as the predictions of a step, forth and back, meet its ends well enough, the lanes between are seeded by
+    interpolation and wait for the function that solves all of them at once; elsewhere, and where a lane does not
+    settle, the serial sweep does lane by lane. Returns the number of lanes without a solution: all from the first on.
+    """
+    rows = tables[step[PLACE] + step[PHI] : step[PLACE] + step[PHI] + step[N_PHI]]
+    first, last = arguments[12], arguments[13]
+    if one_lane(step, arguments, call, first, 0) > 0:
+        return without_solution(rows, out, first, last)
+    a, run, size, pause, waiting = first, first + 1, 1, 0, False
+    while a + 1 < last:
+        b = min(a + size, last - 1)
+        failed = one_lane(step, arguments, call, b, b - a - 1)
+        share = missed(rows, t, out, a, b) if failed == 0 else np.inf
+        if b > a + 1:
+            if not share <= TRUSTED:
+                size = size // 2 if size > SHORTEST else 1
+                pause = PAUSE
+                continue
+            seed(rows, t, out, a, b)
+            waiting = True
+        else:
+            if waiting:  # a step of one lane ends a run of longer ones
+                k = finish(step, rows, arguments, call, out, run, b)
+                if k < b:
+                    return without_solution(rows, out, k, last)
+                waiting = False
+            if failed > 0:
+                return without_solution(rows, out, b, last)
+            run = b + 1
+        a = b
+        if size == 1:
+            pause -= 1
+            if pause < 0 and share * SHORTEST * SHORTEST < HARD:
+                size = SHORTEST
+        elif share > HARD and size > SHORTEST:
+            size = size // 2
+        elif share * 4.0 < HARD and size < LONGEST:
+            size += size
+    if waiting:
+        k = finish(step, rows, arguments, call, out, run, last)
+        if k < last:
+            return without_solution(rows, out, k, last)
+    return 0
+
+
+@njit(**OPTIONS)
+def one_lane(step, arguments, call, k, skipped):  # type: ignore[no-untyped-def]
+    """Do one lane by the serial sweep, predicted from the lane `skipped` + 1 before it; 1 where it has no solution."""
+    call[SKIPPED] = skipped
+    failed = call_item(step[ADDRESS], (*arguments[:12], np.int64(k), np.int64(k + 1), arguments[14]))
+    call[SKIPPED] = 0
+    return failed
+
+
+@njit(**OPTIONS)
+def missed(rows, t, out, a, b):  # type: ignore[no-untyped-def]
+    """By how much the second-order predictions from lane a to b and back miss, as a share of the way between them.
+
+    The way is that of the speeds at both ends, too: a step may turn round and end where it began.
+    """
+    dt, way, miss = t[b] - t[a], 1e-300, 0.0
+    for row in rows:
+        d = out[0, row, b] - out[0, row, a]
+        way = max(way, abs(d), abs(dt * out[1, row, a]), abs(dt * out[1, row, b]))
+        miss = max(miss, abs(d - dt * (out[1, row, a] + 0.5 * dt * out[2, row, a])))
+        miss = max(miss, abs(d - dt * (out[1, row, b] - 0.5 * dt * out[2, row, b])))
+    return miss / way
+
+
+@njit(**OPTIONS)
+def seed(rows, t, out, a, b):  # type: ignore[no-untyped-def]
+    """Write φ of the lanes between a and b by quintic Hermite interpolation of φ and its rates there."""
+    H, begin = t[b] - t[a], t[a]
+    inverse = 1.0 / H
+    for row in rows:
+        line = out[0, row]
+        x, v, w = out[0, row, a], H * out[1, row, a], 0.5 * H * H * out[2, row, a]
+        y, u, z = out[0, row, b], H * out[1, row, b], 0.5 * H * H * out[2, row, b]
+        d, e, f = y - x - v - w, u - v - 2.0 * w, z - w
+        c3, c4, c5 = 10.0 * d - 4.0 * e + f, -15.0 * d + 7.0 * e - 2.0 * f, 6.0 * d - 3.0 * e + f
+        for k in range(np.uint64(a + 1), np.uint64(b)):
+            s = (t[k] - begin) * inverse
+            line[k] = x + s * (v + s * (w + s * (c3 + s * (c4 + s * c5))))
+
+
+@njit(**OPTIONS)
+def finish(step, rows, arguments, call, out, first, last):  # type: ignore[no-untyped-def]
+    """Solve seeded lanes at once, one by one where they are few or do not settle; the first without a solution."""
+    few = last - first < FEWEST
+    if not few:
+        lanes = (np.int64(first), np.int64(last), arguments[14])
+        if call_item(step[SETTLE], (*arguments[:12], *lanes)) == 0:
+            return last
+    for k in range(first, last):
+        if (few or not np.isfinite(out[0, rows[0], k])) and one_lane(step, arguments, call, k, 0) > 0:
+            return k
+    return last
+
+
+@njit(**OPTIONS)
+def without_solution(rows, out, k, last):  # type: ignore[no-untyped-def]
+    """Make all lanes after k, which has no solution, NaN, as those are that would go on from it; their number."""
+    for row in rows:
+        for order in range(3):
+            for i in range(k + 1, last):
+                out[order, row, i] = np.nan
+    return last - k
 
 
 @njit(**OPTIONS)

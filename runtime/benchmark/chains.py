@@ -25,17 +25,19 @@ Given = Callable[[Array], Mapping[int, Array]]  # time -> row: value and two rat
 class Chain:
     """A mechanism ready to run: its program, what is compared with another route, and its number of equations.
 
-    `checked` are combinations of rows. `given` tells rows over time that neither drivers nor groups give.
+    `checked` are combinations of rows. `given` tells rows over time that neither drivers nor groups give. `step` is the
+    time between two instants.
     """
 
     program: Program
     checked: Sequence[Terms]
     n_equations: int
     given: Given | None = None
+    step: float = PLANAR_STEP
 
-    def state(self, n: int, step: float = PLANAR_STEP) -> tuple[Array, Array]:
+    def state(self, n: int, step: float | None = None) -> tuple[Array, Array]:
         """Return times and an unsolved state (order, row, lane) as `run` begins with."""
-        time = np.asarray(np.arange(n) * step, dtype=np.float64)
+        time = np.asarray(np.arange(n) * (step or self.step), dtype=np.float64)
         state = begin(self.program, time).state
         for row, motion in (self.given(time) if self.given else {}).items():
             state[:, row] = motion
@@ -65,14 +67,20 @@ def single(rows: Sequence[int]) -> list[Terms]:
 
 
 def drafted(
-    draft: Draft, rows: Sequence[int], n_equations: int, start: float, speed: float, given: Given | None = None
+    draft: Draft,
+    rows: Sequence[int],
+    n_equations: int,
+    start: float,
+    speed: float,
+    given: Given | None = None,
+    step: float = PLANAR_STEP,
 ) -> Chain:
     """Return a chain written by hand, whose driver is start + speed·t unless other rows are given."""
 
     def turned(time: Array) -> dict[int, Array]:
         return {draft.driver: turning(start, speed, time).array()}
 
-    return Chain(draft.program, single(rows), n_equations, given or turned)
+    return Chain(draft.program, single(rows), n_equations, given or turned, step)
 
 
 def turning(start: float, speed: float, time: Array) -> Jet:

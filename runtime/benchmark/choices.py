@@ -28,12 +28,12 @@ class Unfolded(Sequence):
 class Scalar(Sequence):
     """A sequence whose groups were compiled without LLVM's vectorisers, outside the cache of machine code."""
 
-    def _step(self, phase: str, item: Item, folded: bool) -> list[int] | None:
+    def _step(self, phase: str, item: Item, folded: bool, at_once: bool) -> list[int] | None:
         from numba import cfunc, config
 
         from ..sequencer import CALLED, SIGNATURE
 
-        found = super()._step(phase, item, folded)
+        found = super()._step(phase, item, folded, at_once)
         if found is not None and item.group is not None and phase == "td":
             before = config.LOOP_VECTORIZE, config.SLP_VECTORIZE
             config.LOOP_VECTORIZE = config.SLP_VECTORIZE = 0

@@ -13,7 +13,6 @@ import numpy as np
 from ..motion.global_system import System, build
 from ..motion.plan import Array
 from ..motion.sequence import Sequence
-from . import chains
 from .chains import Chain
 
 STEPS = 24_000
@@ -63,7 +62,7 @@ class Modular:
     """A chain swept group by group: what `run` calls."""
 
     def __init__(
-        self, chain: Chain, n: int, step: float = chains.PLANAR_STEP, sequence: Sequence | None = None
+        self, chain: Chain, n: int, step: float | None = None, sequence: Sequence | None = None
     ) -> None:
         self.chain, self.n = chain, n
         self.sequence = sequence or chain.program.sequence
@@ -88,7 +87,7 @@ class Global:
     """A chain as one system."""
 
     def __init__(
-        self, chain: Chain, n: int, method: str, tuned: bool, start: Array, step: float = chains.PLANAR_STEP
+        self, chain: Chain, n: int, method: str, tuned: bool, start: Array, step: float | None = None
     ) -> None:
         self.n = n
         self.time, self.state = chain.state(n, step)

@@ -61,6 +61,7 @@ QS2 = "|Q - S2|^2 = L_QS2^2"
 """
 
 
+DEGREE = float(np.radians(1.0)) / PLANAR_SPEED  # time in which the input turns by a degree: the step of these cases
 Track = tuple[Jet, ...]  # a point over time
 
 
@@ -120,7 +121,7 @@ def triad_alone() -> tuple[Chain, Check]:
         shift = theta.cos() - constant(1.0, theta), theta.sin()
         return {a: (x.times(ARM) + constant(float(c), x)).array() for a, x, c in zip(A, shift, _BASE[0], strict=True)}
 
-    chain = drafted(draft, found, 4, 0.0, PLANAR_SPEED, given)
+    chain = drafted(draft, found, 4, 0.0, PLANAR_SPEED, given, DEGREE)
     return chain, _rods([(A[0], found[0], par[0]), (fixed[0], found[2], par[1]), (found[0], found[2], par[3])])
 
 
@@ -143,7 +144,7 @@ def triad_chain(k: int) -> tuple[Chain, Check]:
         rows += found
         known = found[:2]
         shift = shift + _BODY[0] - _BASE[0]
-    return drafted(draft, rows, 4 * k + 2, 0.0, PLANAR_SPEED), _rods(rods)
+    return drafted(draft, rows, 4 * k + 2, 0.0, PLANAR_SPEED, step=DEGREE), _rods(rods)
 
 
 # ---- eight unknowns in space --------------------------------------------------------------------------------------
@@ -177,7 +178,7 @@ def spatial_alone() -> tuple[Chain, Check]:
         pairs = ((P, Q), (P, B), (P, A2), (Q, A1), (P, S1), (Q, S1), (P, S2), (Q, S2))
         return length_error((a, b, length) for (a, b), length in zip(pairs, par, strict=True))
 
-    return drafted(draft, phi, 8, 0.0, PLANAR_SPEED, given), check
+    return drafted(draft, phi, 8, 0.0, PLANAR_SPEED, given, DEGREE), check
 
 
 def own_type(name: str, text: str) -> GroupType:

@@ -187,7 +187,7 @@ class CompiledMechanism:
                 self.tables[place : place + 3] = width
                 self.places[table, name].append((output, width))
                 width += max(output.widths) * n
-                outputs.append([*steps_of(output.function)[0, :2], place, 0, -1])
+                outputs.append([*steps_of(output.function)[0, :2], place, 0, -1, 0])
                 bodies += [b for b in output.angles if b not in bodies]
         self.width = width
         if not self.supported:
@@ -201,7 +201,7 @@ class CompiledMechanism:
         self.groups = [sequence.items[i].group_step for i in self.solving]
         self.unknowns = np.array([0 if g is None else len(g.phi_rows) for g in self.groups], dtype=np.int64)
         self.angle_items = [sequence.body_angles[b] for b in bodies]
-        self.outputs = np.array(outputs, dtype=np.int64).reshape(-1, 5)
+        self.outputs = np.array(outputs, dtype=np.int64).reshape(-1, 6)
         functions = sequence.motions
         assert functions is not None
         self.functions = functions

@@ -14,6 +14,7 @@ GROUPS: dict[str, tuple[str, str | None]] = {
     "td": ("sweep", "mask"),
     "3ot": ("sweep_3ot", "mask"),
     "assembly": ("sweep_assembly", None),
+    "settle": ("sweep_settle", None),
     "quality": ("sweep_quality", None),
     "columns": ("sweep_columns", "mask"),
     "tangents": ("sweep_tangents", "1"),
@@ -58,6 +59,8 @@ def entry(phase: str, item: Item, mask: int) -> int:
         if phase not in known:
             return 0
         name, takes = known[phase]
+        if not hasattr(item.group.module, name):
+            return 0
         argument = mask if takes == "mask" else None if takes is None else int(takes)
         return _of_type(item.group.module, name, argument)
     name = OTHERS.get((item.kind, phase), "")

@@ -30,7 +30,7 @@ def steps_of(function: str) -> Ints:
     from .. import output_items
     from ..sequencer import address
 
-    return np.array([[address(getattr(output_items, function)), 0, 0, 0, -1]], dtype=np.int64)
+    return np.array([[address(getattr(output_items, function)), 0, 0, 0, -1, 0]], dtype=np.int64)
 
 
 class Lazy(Mapping[str, Value]):

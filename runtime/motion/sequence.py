@@ -28,6 +28,7 @@ from .timefunctions import values as time_values
 Ints = NDArray[np.int64]
 FOLDED_FROM = 400_000  # lanes times groups from which it pays to compile sweeps without the rates of constants
 SOLVED_KINDS = ("group", "points", "combination", "angle", "numeric")  # what a motion is made of
+AT_ONCE_FROM = 10_000  # lanes from which it pays to compile Newton for all lanes at once
 EMPTY_INTS, EMPTY = np.zeros(0, dtype=np.int64), np.zeros((0, 0))
 
 
@@ -200,27 +201,33 @@ class Sequence:
         return values
 
     # ---- addresses ------------------------------------------------------------------------------------------------
-    def steps(self, phase: str, items: Listed[int] | None = None, folded: bool = False) -> Ints:
-        """Return the table of steps of a phase (td, 3ot, quality, columns, ...) for some items, all by default."""
+    def steps(
+        self, phase: str, items: Listed[int] | None = None, folded: bool = False, at_once: bool = False
+    ) -> Ints:
+        """Return the table of steps of a phase (td, 3ot, quality, columns, ...) for some items, all by default.
+
+        `folded`: sweeps without the rates of constants. `at_once`: Newton for all lanes at once where a type has it.
+        """
         chosen = tuple(range(len(self.items))) if items is None else tuple(items)
-        key = (phase, chosen, folded)
+        key = (phase, chosen, folded, at_once)
         if key not in self._steps:
-            found = [row for i in chosen if (row := self._step(phase, self.items[i], folded)) is not None]
-            self._steps[key] = np.array(found, dtype=np.int64).reshape(len(found), 5)
+            found = [row for i in chosen if (row := self._step(phase, self.items[i], folded, at_once)) is not None]
+            self._steps[key] = np.array(found, dtype=np.int64).reshape(len(found), 6)
         return self._steps[key]
 
-    def _step(self, phase: str, item: Item, folded: bool) -> list[int] | None:
+    def _step(self, phase: str, item: Item, folded: bool, at_once: bool) -> list[int] | None:
         from .entries import entry
 
         address = entry(phase, item, item.mask if folded else 0)
         if address == 0:
             return None
         if item.kind != "group":
-            return [address, 0, item.place, 0, -1]
+            return [address, 0, item.place, 0, -1, 0]
         assert isinstance(item.step, GroupStep)
         assembly = entry("assembly", item, 0) if phase in ("td", "3ot") else 0
+        settle = entry("settle", item, 0) if at_once and phase == "td" else 0
         r = -1 if item.closed else len(item.step.phi_rows)
-        return [address, assembly, item.place, len(item.step.h_rows), r]
+        return [address, assembly, item.place, len(item.step.h_rows), r, settle]
 
     def of_kind(self, *kinds: str) -> list[int]:
         """Return the numbers of the items of some kinds."""
@@ -281,7 +288,8 @@ class Sequence:
             sequence,
         )  # fmt: skip
 
-        steps = self.steps(phase, items, self.folded(int(edges[-1] - edges[0])))
+        lanes = int(edges[-1] - edges[0])
+        steps = self.steps(phase, items, self.folded(lanes), lanes >= AT_ONCE_FROM)
         call = self.call if call is None else call
         out = state if out is None else out
         call[STRIDE], call[START], call[ITERATIONS] = state.shape[2], 0, 0

@@ -77,7 +77,7 @@ def test_types_made_on_the_way(case):
 
 def test_the_triads_input_is_given_on_a_circle():
     chain, _ = triad_alone()
-    _, state = chain.state(30)
+    _, state = chain.state(30, chains.PLANAR_STEP)
     x, y = (state[:, row] for row in chain.driven)
     speed = np.hypot(x[1], y[1])
     assert speed == pytest.approx(np.full(30, speed[0]))
