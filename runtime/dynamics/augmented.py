@@ -97,7 +97,7 @@ class Augmented:
         for k, block in enumerate(self.inertia.matrices(posture)[1:]):
             M[w * k : w * k + w, w * k : w * k + w] = block
         loads = np.zeros(system.n_columns)
-        loads[:n] = (self.applied.wrenches(posture) - self.inertia.gyroscopic(posture))[1:].ravel()
+        loads[:n] = (self.applied.wrenches(posture) - self.inertia.wrenches(posture, np.zeros_like(twist)))[1:].ravel()
         weight = max(float(np.abs(M * columns[:, None] * columns).max()), 1e-300)
         Js = J / rows[:, None] * columns
         Ms = M * columns[:, None] * columns / weight

@@ -76,7 +76,7 @@ class Equations:
         """Return z̈ and what follows from it."""
         posture = instant.posture
         M = self.inertia.matrices(posture)
-        lack = (M @ instant.c[:, :, None])[:, :, 0] + self.inertia.gyroscopic(posture) - self.applied.wrenches(posture)
+        lack = self.inertia.wrenches(posture, instant.c) - self.applied.wrenches(posture)
         R = instant.R[:, :, self.free]
         flat = R.reshape(-1, self.f)
         MR = M @ R

@@ -26,14 +26,6 @@ class Inertia:
                 if body.rod:
                     self.centre[k], self.about_centre[k] = _as_rod(model, body, body.mass.centre, about)
 
-    def arms(self, posture: Posture) -> Array:
-        """Return the way from each body's origin to its centre of mass, in global axes, n x d."""
-        return np.asarray((posture.rotation @ self.centre[:, :, None])[:, :, 0])
-
-    def centres(self, posture: Posture) -> Array:
-        """Return the places of the centres of mass, n x d."""
-        return np.asarray(posture.origin + self.arms(posture))
-
     def matrices(self, posture: Posture) -> Array:
         """Return the mass matrix of each body on its twist, n x w x w."""
         return self._matrices(posture.rotation)
@@ -60,20 +52,6 @@ class Inertia:
         found[..., 3:, 3:] = rotation @ self.about_centre @ rotation.swapaxes(-1, -2) - mS @ S
         return found
 
-    def gyroscopic(self, posture: Posture) -> Array:
-        """Return the part of the inertia wrenches that is quadratic in the twists, n x w."""
-        r, m = self.arms(posture), self.mass
-        found = np.zeros((len(m), self.width))
-        if posture.planar:
-            # a_c = -ω² r points along the arm: a force, and no moment about the origin
-            found[:, :2] = -(m * posture.twist[:, 2] ** 2)[:, None] * r
-            return found
-        omega = posture.twist[:, 3:]
-        found[:, :3] = m[:, None] * np.cross(omega, np.cross(omega, r))
-        spin = (self._turned(posture) @ omega[:, :, None])[:, :, 0]
-        found[:, 3:] = np.cross(r, found[:, :3]) + np.cross(omega, spin)
-        return found
-
     def over(self, bodies: BodyLanes) -> tuple[Array, Array]:
         """Return the wrenches (n x w x lane) that the accelerations of the bodies need, and the kinetic energy."""
         from .bodykernels import planar_inertia, spatial_inertia
@@ -88,9 +66,6 @@ class Inertia:
     def wrenches(self, posture: Posture, acceleration: Array) -> Array:
         """Return the wrenches (n x w) that the accelerations (n x w, of the twists) need: M a + quadratic part."""
         return np.asarray(self.over(one_lane(posture, acceleration))[0][:, :, 0])
-
-    def _turned(self, posture: Posture) -> Array:
-        return np.asarray(posture.rotation @ self.about_centre @ posture.rotation.swapaxes(1, 2))
 
 
 def _as_rod(model: Model, body: Body, centre: Array, about: Array) -> tuple[Array, Array]:

@@ -177,13 +177,17 @@ class Partition:
         from .stepping import Stepping
 
         k = int(np.searchsorted(times, self.t, side="right"))
+        if k:  # at the start
+            y = np.concatenate([self.z, self.zdot])
+            self._ready(self._last_weighed).enter(self.t, y)
+            note(np.full(k, self.t), np.tile(y, (k, 1)))
+        if k == len(times):
+            return None
         tolerance = max(TIGHTER * self.model.simulation.tolerance, 3e-14)
         stepping = Stepping(self.f, times, k, tolerance, self.fixed_step)
         gain = 1.0 + WATCHED * (CLEARLY - 1.0)
         stepping.limits(STRIDE, SINGULAR, NEAR, NODES[-1], gain, SELDOM, self.f == 1 and not self.model.drivers)
         self._enter(stepping, self._last_weighed)
-        if k:
-            note(np.full(k, self.t), np.tile(stepping.y, (k, 1)))
         try:
             while k < len(times):
                 why = stepping.go()
@@ -215,11 +219,15 @@ class Partition:
 
     def _enter(self, stepping: Stepping, weighed: Weighed) -> None:
         """Go on in compiled code from the present state, in the coordinates now in use."""
+        stepping.enter(self._ready(weighed), self.t, np.concatenate([self.z, self.zdot]))
+        stepping.looked(self._distance)
+
+    def _ready(self, weighed: Weighed) -> Machine:
+        """Return the compiled form of the coordinates in use, told what it compares and counts from."""
         machine = self.machine()
         machine.watch(dict(zip(self.gauge.all, weighed.lengths.tolist(), strict=True)))
         machine.turn(self.applied.turns)
-        stepping.enter(machine, self.t, np.concatenate([self.z, self.zdot]))
-        stepping.looked(self._distance)
+        return machine
 
     def machine(self) -> Machine:
         """Return the compiled form of the coordinates in use."""
