@@ -13,6 +13,8 @@ from .mechanism.model import Array, Model
 
 if TYPE_CHECKING:
     from .dynamics.equilibrium import Equilibrium
+    from .mechanism.structure import Structure
+    from .motion.program import Program
     from .motion.results import Results
 
 Progress = Callable[[str], None]
@@ -68,9 +70,16 @@ def kinematics(model: Model, times: Array | None = None, method: str = "td", pro
 
 
 def inverse_dynamics(
-    model: Model, times: Array | None = None, method: str = "direct", progress: Progress = _silent
+    model: Model,
+    times: Array | None = None,
+    method: str = "direct",
+    progress: Progress = _silent,
+    prepared: tuple[Structure, Program] | None = None,
 ) -> Computed:
-    """Return efforts and reactions along the motion that the drivers prescribe; `method` is the scheme of reactions."""
+    """Return efforts and reactions along the motion that the drivers prescribe; `method` is the scheme of reactions.
+
+    `prepared` are structure and program of the model where somebody has them already.
+    """
     from .dynamics.inverse import inverse
     from .dynamics.reactions import SCHEMES
     from .motion.run import failure_message
@@ -80,7 +89,7 @@ def inverse_dynamics(
             f"--method {method}: the methods of inverse are {', '.join(SCHEMES)}{nearest(method, SCHEMES)}"
         )
     try:
-        outcome = inverse(model, times, progress, method)
+        outcome = inverse(model, times, progress, method, prepared)
     except np.linalg.LinAlgError:
         why = {
             "tangent": "a motion without inertia, joints that hold more than they need, or a cam",

@@ -11,12 +11,14 @@ import numpy as np
 from numba import carray, njit
 
 from .sequencer import CALL_SIZE, FAR, OPTIONS, ORDERS, STRIDE
+from .sources import dated
 
 INLINED = {**OPTIONS, "no_cpython_wrapper": True}
 TURN = 2.0 * np.pi
 
 
 @njit(**INLINED)
+@dated
 def component(item, e, numbers, q, n, k):  # type: ignore[no-untyped-def]
     """The value of the combination at item[e] in lane k."""
     total = 0.0
@@ -26,6 +28,7 @@ def component(item, e, numbers, q, n, k):  # type: ignore[no-untyped-def]
 
 
 @njit(**INLINED)
+@dated
 def behind(item, e, count):  # type: ignore[no-untyped-def]
     """Where what follows `count` combinations begins."""
     for _ in range(count):
@@ -34,6 +37,7 @@ def behind(item, e, count):  # type: ignore[no-untyped-def]
 
 
 @njit(**INLINED)
+@dated
 def term(item, e, j, numbers, n, begin):  # type: ignore[no-untyped-def]
     """Row and factor of term j of the combination at item[e]; where there is none, the first with the factor zero."""
     if j < item[e]:
@@ -42,6 +46,7 @@ def term(item, e, j, numbers, n, begin):  # type: ignore[no-untyped-def]
 
 
 @njit(**INLINED)
+@dated
 def write_plane(item, e, f, numbers, q, n, call, first, last, out, at):  # type: ignore[no-untyped-def]
     """Write two components of at most four terms each at asked lanes that follow each other."""
     begin, o, two = np.uint64(call[CALL_SIZE + first] - first), np.uint64(at), np.uint64(2)
@@ -64,6 +69,7 @@ def write_plane(item, e, f, numbers, q, n, call, first, last, out, at):  # type:
 
 
 @njit(**INLINED)
+@dated
 def write_one(item, e, numbers, q, n, call, first, last, out, at, width):  # type: ignore[no-untyped-def]
     """Write one component at asked lanes that follow each other, `width` apart, four terms at a time."""
     begin, o, w = np.uint64(call[CALL_SIZE + first] - first), np.uint64(at), np.uint64(width)
@@ -80,6 +86,7 @@ def write_one(item, e, numbers, q, n, call, first, last, out, at, width):  # typ
 
 
 @njit(**INLINED)
+@dated
 def write_components(item, width, numbers, q, n, call, first, last, out, at):  # type: ignore[no-untyped-def]
     """Write the combinations from item[4] on at all asked lanes."""
     whole = call[CALL_SIZE + last - 1] - call[CALL_SIZE + first] == last - 1 - first
@@ -116,6 +123,7 @@ def write_rows(  # type: ignore[no-untyped-def]
 
 
 @njit(**INLINED)
+@dated
 def whole_turns(item, numbers, q, n, k, value):  # type: ignore[no-untyped-def]
     """What whole turns add to an angle at the first lane: next to its driver, or so that it starts in (-π, π].
 
@@ -130,6 +138,7 @@ def whole_turns(item, numbers, q, n, k, value):  # type: ignore[no-untyped-def]
 
 
 @njit(**INLINED)
+@dated
 def followed(ahead, value, rate, bend, before, bend_before, t, k):  # type: ignore[no-untyped-def]
     """The value of an angle in lane k next to what its rates say from the lane before (Euler-Maclaurin)."""
     if k == 0:
@@ -162,6 +171,7 @@ def write_angle(  # type: ignore[no-untyped-def]
 
 
 @njit(**INLINED)
+@dated
 def write_difference(row, other, shift, q, n, call, first, last, out, at):  # type: ignore[no-untyped-def]
     """Write the difference of two rows (of which one may be missing: below zero) plus a number at the asked lanes."""
     whole = call[CALL_SIZE + last - 1] - call[CALL_SIZE + first] == last - 1 - first
@@ -207,6 +217,7 @@ def write_displacement(  # type: ignore[no-untyped-def]
 
 
 @njit(**INLINED)
+@dated
 def vector(item, e, numbers, q, n, k):  # type: ignore[no-untyped-def]
     """Three components at item[e]."""
     f = behind(item, e, 1)
@@ -216,6 +227,7 @@ def vector(item, e, numbers, q, n, k):  # type: ignore[no-untyped-def]
 
 
 @njit(**INLINED)
+@dated
 def spin(item, e, numbers, q, rates, n, k):  # type: ignore[no-untyped-def]
     """Half the sum of axis × rate over three axes at item[e], with the rates of either order: ω, or α."""
     w0 = w1 = w2 = 0.0

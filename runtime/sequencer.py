@@ -17,6 +17,7 @@ from numba import carray, cfunc, njit, types
 from numba.extending import intrinsic
 
 from . import lanemath as math
+from .sources import dated
 
 # Without Numba's run-time (_nrt) nothing here can allocate: code that tried would not compile.
 OPTIONS: dict[str, Any] = {
@@ -72,6 +73,7 @@ call_item = caller(N_ARGUMENTS)
 
 
 @njit(**OPTIONS)
+@dated
 def sequence(steps, tables, numbers, changes, signs, edges, t, state, out, call, work, block, lost, modes, report):  # type: ignore[no-untyped-def]
     """Do all steps for the lanes edges[0] to edges[-1] - 1; signs[i] are those of the stretch from edges[i] on.
 
@@ -106,6 +108,7 @@ def sequence(steps, tables, numbers, changes, signs, edges, t, state, out, call,
 
 
 @njit(**OPTIONS)
+@dated
 def at_once(step, tables, t, out, call, arguments):  # type: ignore[no-untyped-def]
     """Newton over the lanes of a block: serial steps over several lanes hold the branch, the others are done at once.
 
@@ -155,6 +158,7 @@ def at_once(step, tables, t, out, call, arguments):  # type: ignore[no-untyped-d
 
 
 @njit(**OPTIONS)
+@dated
 def one_lane(step, arguments, call, k, skipped):  # type: ignore[no-untyped-def]
     """Do one lane by the serial sweep, predicted from the lane `skipped` + 1 before it; 1 where it has no solution."""
     call[SKIPPED] = skipped
@@ -164,6 +168,7 @@ def one_lane(step, arguments, call, k, skipped):  # type: ignore[no-untyped-def]
 
 
 @njit(**OPTIONS)
+@dated
 def missed(rows, t, out, a, b):  # type: ignore[no-untyped-def]
     """By how much the second-order predictions from lane a to b and back miss, as a share of the way between them.
 
@@ -179,6 +184,7 @@ def missed(rows, t, out, a, b):  # type: ignore[no-untyped-def]
 
 
 @njit(**OPTIONS)
+@dated
 def seed(rows, t, out, a, b):  # type: ignore[no-untyped-def]
     """Write φ of the lanes between a and b by quintic Hermite interpolation of φ and its rates there."""
     H, begin = t[b] - t[a], t[a]
@@ -195,6 +201,7 @@ def seed(rows, t, out, a, b):  # type: ignore[no-untyped-def]
 
 
 @njit(**OPTIONS)
+@dated
 def finish(step, rows, arguments, call, out, first, last):  # type: ignore[no-untyped-def]
     """Solve seeded lanes at once, one by one where they are few or do not settle; the first without a solution."""
     few = last - first < FEWEST
@@ -209,6 +216,7 @@ def finish(step, rows, arguments, call, out, first, last):  # type: ignore[no-un
 
 
 @njit(**OPTIONS)
+@dated
 def without_solution(rows, out, k, last):  # type: ignore[no-untyped-def]
     """Make all lanes after k, which has no solution, NaN, as those are that would go on from it; their number."""
     for row in rows:
@@ -219,6 +227,7 @@ def without_solution(rows, out, k, last):  # type: ignore[no-untyped-def]
 
 
 @njit(**OPTIONS)
+@dated
 def look(kappa, residual, state, t, tables, step, first, last, report):  # type: ignore[no-untyped-def]
     """Note the least conditioning, the largest residual, where branches may meet, and steps off their prediction."""
     least, largest = np.inf, report[RESIDUAL]
@@ -313,6 +322,7 @@ def constant_changes(  # type: ignore[no-untyped-def]
 
 
 @njit(**OPTIONS)
+@dated
 def combined(item, at, numbers, source, target, o, n, first, last):  # type: ignore[no-untyped-def]
     """Write one combination of rows of `source` into `target`; item[at]: its row, number of terms, rows and places."""
     row, count = np.uint64(item[at] * n + o), item[at + 1]
@@ -390,6 +400,7 @@ def combination_columns(  # type: ignore[no-untyped-def]
 
 
 @njit(**OPTIONS)
+@dated
 def combined_changes(item, at, numbers, changes, source, target, again, o, n, first, last):  # type: ignore[no-untyped-def]
     """Write the change of one combination: of its rows in `again` times factors, and of the factors times rows."""
     row = np.uint64(item[at] * n + o)
@@ -426,6 +437,7 @@ def combination_changes(  # type: ignore[no-untyped-def]
 
 
 @njit(**OPTIONS)
+@dated
 def combine_at(item, e, numbers, q, n, k):  # type: ignore[no-untyped-def]
     """The combination at item[e] (number of terms, then row and place of each) in lane k."""
     total = numbers[item[e + 2]] * q[np.uint64(item[e + 1]) * n + k]
@@ -435,6 +447,7 @@ def combine_at(item, e, numbers, q, n, k):  # type: ignore[no-untyped-def]
 
 
 @njit(**OPTIONS)
+@dated
 def principal(item, numbers, q, qdot, qddot, out, outdot, outddot, n, first, last):  # type: ignore[no-untyped-def]
     """Write the angle between -π and π of a direction whose components are one or two terms each, and its rates."""
     nx = item[2]
@@ -600,4 +613,4 @@ def address(function: Callable[..., Any]) -> int:
 @functools.cache
 def compiled(function: Callable[..., Any]) -> Any:
     """Return the C function of a Python function with the signature of items."""
-    return cfunc(SIGNATURE, **CALLED)(function)
+    return cfunc(SIGNATURE, **CALLED)(dated(function))

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 PROJECT = __name__.partition(".")[0]
 _IMPORT = re.compile(r"^[ \t]*from[ \t]+([.\w]+)[ \t]+import[ \t]+(\([^)]*\)|[^\n]*)|^[ \t]*import[ \t]+([.\w]+)", re.M)
@@ -78,3 +79,15 @@ def digest(*modules: str) -> str:
             raise ModuleNotFoundError(name)
         state.update(name.encode() + b"\0" + path.read_bytes() + b"\0")
     return state.hexdigest()
+
+
+def dated(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a function a name in Numba's cache that tells all sources that its machine code is made of.
+
+    Numba compares the file of a function only; machine code made with another version of a second file would be taken
+    as good, and read its arguments wrongly. Of a user's type the sources are those that emitted modules build on.
+    """
+    module = function.__module__
+    known = module if source_of(module) is not None else f"{PROJECT}.runtime.lanemath"
+    function.__qualname__ = f"{function.__name__}_{digest(known)[:12]}"
+    return function

@@ -11,14 +11,16 @@ from numpy.typing import NDArray
 from ..errors import InputError
 from ..mechanism.mobility import COORDINATES
 from ..mechanism.model import Array, Model
-from ..mechanism.structure import Group
+from ..mechanism.structure import Group, Structure
 from ..motion.continuity import follow
 from ..motion.kinematics import diagnostics, prepare
-from ..motion.results import Results
+from ..motion.program import Program
+from ..motion.reported import reported
+from ..motion.results import DriverSeries, Results
 from ..motion.run import Failure, Solution
 from ..motion.timefunctions import check_times
 from .applied import Applied
-from .bodylanes import BodyLanes, Motions, in_portions
+from .bodylanes import BodyLanes, in_portions
 from .columns import velocity_columns
 from .coordinates import Coordinate, driven_by
 from .forces import Forces, Solved
@@ -41,8 +43,11 @@ class InverseOutcome:
 
 
 def inverse(model: Model, times: Array | None = None, progress: Callable[[str], None] = lambda _: None,
-            scheme: str = "direct") -> InverseOutcome:  # fmt: skip
-    """Return efforts and reactions at the given times, or at those of [simulation]."""
+            scheme: str = "direct", prepared: tuple[Structure, Program] | None = None) -> InverseOutcome:  # fmt: skip
+    """Return efforts and reactions at the given times, or at those of [simulation].
+
+    `prepared` are structure and program of the model where somebody has them already.
+    """
     asked = model.simulation.times() if times is None else np.asarray(times, dtype=np.float64)
     start = model.simulation.start
     if len(asked) == 0 or not np.isfinite(asked).all() or (np.diff(asked) <= 0).any() or asked[0] < start:
@@ -50,20 +55,25 @@ def inverse(model: Model, times: Array | None = None, progress: Callable[[str], 
             f"--at: times are increasing numbers from the start of the simulation ({start:g}) on - put them in order"
         )
     check_times(model, asked)
-    structure, program = prepare(model, progress)
+    structure, program = prepared or prepare(model, progress)
     _check_actuators(model, structure.mobility)
     grid = asked if asked[0] == start else np.concatenate([[start], asked])
     solution = follow(program, grid)
     notes = dict(diagnostics(solution, structure))
     inside = _Inverse(model, scheme, structure.groups)
-    record, unbounded = inside.record(solution, solution.asked[solution.asked < solution.solved])
+    steps = solution.asked[solution.asked < solution.solved]
+    record, unbounded = inside.record(solution, steps)
     notes["power_balance"] = inside.imbalance
     if unbounded:
         notes["unbounded"] = unbounded
     if inside.forces.not_unique:
         notes["reactions"] = {"not_unique": sorted(inside.forces.not_unique)}
     shown = max(0, len(record.time) - (len(grid) - len(asked)))
-    return InverseOutcome(results(model, "td", record, notes, shown), solution.failure)
+    tables = reported(solution, steps[len(steps) - shown :])
+    drivers = {name: DriverSeries(solution.state[0, program.drivers[name], steps] + d.offset)
+               for name, d in model.drivers.items()}  # fmt: skip
+    found = results(model, "td", record, notes, shown, (*tables[:3], drivers))
+    return InverseOutcome(found, solution.failure)
 
 
 def _check_actuators(model: Model, mobility: int) -> None:
@@ -102,14 +112,12 @@ class _Inverse:
         count = len(self.model.actuators) or len(self.model.drivers)
         kinetic, potential, efforts = np.empty(len(lanes)), np.empty(len(lanes)), np.empty((count, len(lanes)))
         wrenches = np.empty((len(self.model.joints), width(self.model), len(lanes)))
-        motions = Motions(self.model, len(lanes))
         for at, bodies in in_portions(solution, lanes):
             inertia, kinetic[at] = self.inertia.over(bodies)
             loads, potential[at] = self.applied.over(bodies), self.applied.potential_over(bodies)
             self.applied.remember_over(bodies)
             R = None if columns is None else columns[..., at]
             efforts[:, at], wrenches[..., at] = self._solved(bodies, inertia, loads, singular[at], R)
-            motions.put(at, bodies)
         unbounded = []
         for k in met:
             nodes = np.searchsorted(lanes, meeting[k].nodes)
@@ -117,7 +125,7 @@ class _Inverse:
                 unbounded.append(float(solution.time[k]))
         shown = slice(None) if lanes is steps else np.searchsorted(lanes, steps)
         record = Recorded(
-            solution.time[steps], motions.by_name(shown), kinetic[shown], potential[shown],
+            solution.time[steps], {}, kinetic[shown], potential[shown],
             *self._named(efforts[:, shown]), reactions_of(self.model, wrenches[..., shown]),
         )  # fmt: skip
         return record, unbounded

@@ -11,7 +11,16 @@ import numpy as np
 from ..mechanism.bodymotion import BodyMotion
 from ..mechanism.model import Array, Model
 from ..motion.measure import measure
-from ..motion.results import ActuatorSeries, DriverSeries, EnergySeries, ReactionSeries, Results
+from ..motion.results import (
+    ActuatorSeries,
+    BodySeries,
+    DriverSeries,
+    EnergySeries,
+    JointSeries,
+    PointSeries,
+    ReactionSeries,
+    Results,
+)
 from ..motion.run import driver_values
 from .posture import Posture
 
@@ -49,10 +58,28 @@ def reactions_of(model: Model, wrenches: Array) -> dict[str, ReactionSeries]:
     return found
 
 
-def results(model: Model, method: str, record: Recorded, diagnostics: Mapping[str, Any], asked: int) -> Results:
-    """Return the results of the last `asked` instants; the first ones only tell where continuous angles begin."""
+Tables = tuple[
+    Mapping[str, PointSeries], Mapping[str, BodySeries], Mapping[str, JointSeries], Mapping[str, DriverSeries]
+]
+
+
+def results(
+    model: Model,
+    method: str,
+    record: Recorded,
+    diagnostics: Mapping[str, Any],
+    asked: int,
+    tables: Tables | None = None,
+) -> Results:
+    """Return the results of the last `asked` instants; the first ones only tell where continuous angles begin.
+
+    `tables` are points, bodies, joints and drivers where these follow from the rows of a run.
+    """
     times = record.time
-    points, bodies, joints, drivers = measure(model, record.motions, times, driver_values(model, times))
+    if tables is None:
+        points, bodies, joints, drivers = measure(model, record.motions, times, driver_values(model, times))
+    else:
+        points, bodies, joints, drivers = tables
     if record.efforts:
         drivers = {d: DriverSeries(s.value, record.efforts[d]) for d, s in drivers.items()}
     result = Results(
@@ -64,7 +91,10 @@ def results(model: Model, method: str, record: Recorded, diagnostics: Mapping[st
         independent=record.independent or None,
         diagnostics=dict(diagnostics),
     )  # fmt: skip
-    return result if asked == len(times) else _last(result, asked)
+    if asked == len(times):
+        return result
+    cut = _last(result if tables is None else replace(result, points={}, bodies={}, joints={}), asked)
+    return cut if tables is None else replace(cut, points=points, bodies=bodies, joints=joints)
 
 
 def _last(result: Results, n: int) -> Results:

@@ -137,16 +137,21 @@ class Mechanism:
         Where the mechanism loses its assembly or meets a dead point, AssemblyError says so; its attribute `results`
         holds all that was solved before.
         """
-        from ..motion.reuse import Reuse
         from ..motion.run import raise_failure
+
+        outcome = self._reused().run(settings, _asked(times), method, jerk, threads)
+        if outcome.failure is not None:
+            raise_failure(outcome.failure, outcome.results)
+        return outcome.results
+
+    def _reused(self) -> Reuse:
+        """Return what was read and planned of these values before, or what will be."""
+        from ..motion.reuse import Reuse
 
         data, origin = self.data(), self.name or "mechanism"
         if self._kept is None or not self._kept.fits(data, origin, self.folder):
             self._kept = Reuse(copy.deepcopy(data), origin, self.folder)
-        outcome = self._kept.run(settings, _asked(times), method, jerk, threads)
-        if outcome.failure is not None:
-            raise_failure(outcome.failure, outcome.results)
-        return outcome.results
+        return self._kept
 
     def compile(
         self,
@@ -179,7 +184,8 @@ class Mechanism:
         """
         from ..computed import inverse_dynamics
 
-        return inverse_dynamics(self.model(**settings), _asked(times), method).finished()
+        prepared = self._reused().prepared(settings)
+        return inverse_dynamics(prepared[1].model, _asked(times), method, prepared=prepared).finished()
 
     def simulate(
         self,

@@ -12,6 +12,7 @@ import numpy as np
 from numba import njit
 
 from ..sequencer import ADDRESS, ITERATIONS, N_PHI, PHI, PLACE, RESIDUAL, STRAYS, SUSPECTS, call_item, sequence
+from ..sources import dated
 from .timekernels import evaluate
 
 OPTIONS: dict[str, Any] = {
@@ -23,6 +24,7 @@ NEVER = 1 << 62
 
 
 @njit(**OPTIONS)
+@dated
 def drive(functions, numbers, t, state, rows):  # type: ignore[no-untyped-def]
     """Write the drivers of a design into their rows; the number of lanes that are not finite."""
     code, own, work = functions
@@ -33,6 +35,7 @@ def drive(functions, numbers, t, state, rows):  # type: ignore[no-untyped-def]
 
 
 @njit(**OPTIONS)
+@dated
 def most_splits(functions, numbers, t, state, rows, largest, splits):  # type: ignore[no-untyped-def]
     """Raise the numbers of inner steps between asked instants to what the fastest of some designs needs."""
     for d in range(len(numbers)):
@@ -47,6 +50,7 @@ def most_splits(functions, numbers, t, state, rows, largest, splits):  # type: i
 
 
 @njit(**OPTIONS)
+@dated
 def first_lost(state, tables, step, count, first, last):  # type: ignore[no-untyped-def]
     """The first lane from `first` on in which a group's φ or a rate of it is no number."""
     for k in range(first, last):
@@ -60,6 +64,7 @@ def first_lost(state, tables, step, count, first, last):  # type: ignore[no-unty
 
 
 @njit(**OPTIONS)
+@dated
 def run_designs(  # type: ignore[no-untyped-def]
     numbers, kept, functions, driver_rows, phases, unknowns, tables, t, state, out, calls, lanes, scratch, bound,
     answers,
@@ -145,6 +150,7 @@ def run_designs(  # type: ignore[no-untyped-def]
 
 
 @njit(**OPTIONS)
+@dated
 def carry_changes(  # type: ignore[no-untyped-def]
     steps, outputs, tables, numbers, changes, signs, edges, t, state, D, out, spare, call, asked_call, asked, work,
     block, lost,

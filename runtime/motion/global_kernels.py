@@ -6,6 +6,7 @@ import numpy as np
 from numba import njit
 
 from ..sequencer import COLUMNS, call_item, caller
+from ..sources import dated
 
 # Without Numba's run-time (_nrt) nothing here can allocate: code that tried would not compile.
 OPTIONS = {"cache": True, "error_model": "numpy", "fastmath": {"contract"}, "no_cfunc_wrapper": True, "_nrt": False}
@@ -24,6 +25,7 @@ RESOLVED = 1e-12  # relative residual of a linear solution that needs no new piv
 
 
 @njit(**FLAT)
+@dated
 def expand(y, combinations):  # type: ignore[no-untyped-def]
     """Write the rows that are linear combinations of unknowns, drivers and constants."""
     rows, start, sources, factors = combinations
@@ -35,6 +37,7 @@ def expand(y, combinations):  # type: ignore[no-untyped-def]
 
 
 @njit(**FLAT)
+@dated
 def update(y, unknown, dx):  # type: ignore[no-untyped-def]
     """Subtract the Newton step; its largest entry and the largest unknown."""
     step, reach = 0.0, 0.0
@@ -48,6 +51,7 @@ def update(y, unknown, dx):  # type: ignore[no-untyped-def]
 
 
 @njit(**FLAT)
+@dated
 def scatter(J, H, start, at, source, factor, b, A):  # type: ignore[no-untyped-def]
     """Add the Jacobians of block b to the entries of A; source: place in J, or -1 - place in H."""
     for e in range(start[b], start[b + 1]):
@@ -56,6 +60,7 @@ def scatter(J, H, start, at, source, factor, b, A):  # type: ignore[no-untyped-d
 
 
 @njit(**OPTIONS)
+@dated
 def angle_equation(y, table, order, R, J, H):  # type: ignore[no-untyped-def]
     """y cos(a) - x sin(a), zero where a is the angle of (x, y), with its derivatives; or right-hand sides of rates."""
     a, x, z = table[0], table[3], table[6]  # each component is one row
@@ -73,6 +78,7 @@ def angle_equation(y, table, order, R, J, H):  # type: ignore[no-untyped-def]
 
 
 @njit(**OPTIONS)
+@dated
 def block_equation(b, order, blocks, tables, numbers, t, y, scratch, call):  # type: ignore[no-untyped-def]
     """Residual and Jacobians (order 0) or right-hand sides (1, 2) of one block into the scratch arrays R, J, H."""
     R, J, H, z, units, work = scratch
@@ -113,6 +119,7 @@ def block_equation(b, order, blocks, tables, numbers, t, y, scratch, call):  # t
 
 
 @njit(**OPTIONS)
+@dated
 def all_equations(order, blocks, tables, numbers, t, y, scratch, call, equations, entries, A, F):  # type: ignore[no-untyped-def]
     """Residuals with Jacobians in A, or right-hand sides of rates, of all blocks."""
     start, at, source, factor = entries
@@ -127,6 +134,7 @@ def all_equations(order, blocks, tables, numbers, t, y, scratch, call, equations
 
 
 @njit(**OPTIONS)
+@dated
 def factorise_dense(n, A, LU, pivots):  # type: ignore[no-untyped-def]
     """A = L U with partial pivoting, by rows; faster than a library at these sizes, which are small."""
     for i in range(n * n):
@@ -149,6 +157,7 @@ def factorise_dense(n, A, LU, pivots):  # type: ignore[no-untyped-def]
 
 
 @njit(**OPTIONS)
+@dated
 def solve_dense(n, LU, pivots, b):  # type: ignore[no-untyped-def]
     """Solve with the factors, in place."""
     for k in range(n):
@@ -167,6 +176,7 @@ def solve_dense(n, LU, pivots, b):  # type: ignore[no-untyped-def]
 
 
 @njit(**FLAT)
+@dated
 def factorise(mode, address, A, spare, afresh):  # type: ignore[no-untyped-def]
     """Factorise A; sparse: with the pivots of the last factorisation unless `afresh`."""
     pivots, LU, _residual = spare
@@ -179,6 +189,7 @@ def factorise(mode, address, A, spare, afresh):  # type: ignore[no-untyped-def]
 
 
 @njit(**OPTIONS)
+@dated
 def renew(address, A):  # type: ignore[no-untyped-def]
     """Factorise a sparse matrix with pivots of its own."""
     call2(address[8], (address[7], address[5]))
@@ -186,6 +197,7 @@ def renew(address, A):  # type: ignore[no-untyped-def]
 
 
 @njit(**FLAT)
+@dated
 def solve(mode, address, A, spare, b):  # type: ignore[no-untyped-def]
     """Solve with the factors of the last factorisation, in place."""
     pivots, LU, _residual = spare
@@ -196,6 +208,7 @@ def solve(mode, address, A, spare, b):  # type: ignore[no-untyped-def]
 
 
 @njit(**FLAT)
+@dated
 def solve_exactly(mode, address, A, spare, b):  # type: ignore[no-untyped-def]
     """Solve in place; sparse: look at the residual, and choose new pivots where the old ones lost digits."""
     if mode == DENSE:
@@ -228,12 +241,14 @@ def solve_exactly(mode, address, A, spare, b):  # type: ignore[no-untyped-def]
 
 
 @njit(**OPTIONS)
+@dated
 def seconds(address):  # type: ignore[no-untyped-def]
     """A clock that compiled code can read: clock() of the C library, in seconds."""
     return call2(address[10], (0, 0)) * 1e-6
 
 
 @njit(**OPTIONS)
+@dated
 def run_global(  # type: ignore[no-untyped-def]
     t, q, qdot, qddot, program, scratch, call, equations, entries, combinations, rows, linear, skip, y, F, stats, clock
 ):  # fmt: skip

@@ -34,6 +34,13 @@ class Reuse:
         """Return whether these are the values that were read."""
         return (self.origin, self.folder) == (origin, folder) and self.data == data
 
+    def prepared(self, settings: Settings) -> tuple[Structure, Program]:
+        """Return structure and program of a design, read and planned unless they were last."""
+        if self._last is None or self._last[0] != dict(settings):
+            model = from_data(self.data, self.origin, settings, self.folder)
+            self._last = dict(settings), *prepare(model)
+        return self._last[1:]
+
     def run(self, settings: Settings, times: Array | None, method: str, jerk: bool, threads: int) -> Outcome:
         """Return the motion of a design."""
         if threads < 1:
