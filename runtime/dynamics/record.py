@@ -76,10 +76,8 @@ def results(
     `tables` are points, bodies, joints and drivers where these follow from the rows of a run.
     """
     times = record.time
-    if tables is None:
-        points, bodies, joints, drivers = measure(model, record.motions, times, driver_values(model, times))
-    else:
-        points, bodies, joints, drivers = tables
+    found: Tables = tables or measure(model, record.motions, times, driver_values(model, times))
+    points, bodies, joints, drivers = found
     if record.efforts:
         drivers = {d: DriverSeries(s.value, record.efforts[d]) for d, s in drivers.items()}
     result = Results(
