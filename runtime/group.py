@@ -338,7 +338,7 @@ class GroupType:
         numbers = np.concatenate([par, np.zeros(r) if start is None else start, [size]])
         made = getattr(self.module, function)
         address = sq.address(made if argument is None else sq.made(made, argument))
-        steps = np.array([[address, 0, 0, s, -1]], dtype=np.int64)
+        steps = np.array([[address, 0, 0, s, -1, 0]], dtype=np.int64)
         out = state if out is None else out
         changes = np.zeros((0, 0)) if changes is None else changes
         call = np.zeros(sq.CALL_SIZE, dtype=np.int64)

@@ -34,7 +34,7 @@ def both(chain, n, step=None):
 @pytest.mark.parametrize("degrees", [0.1, 1.0, 3.0, 7.0, 20.0])
 @pytest.mark.parametrize("case", [newton_cases.triad_alone, lambda: newton_cases.triad_chain(2)])
 def test_same_digits_at_any_pace(case, degrees):
-    chain, check = case()
+    chain, _ = case()
     (lanes, _), (serial, _) = both(chain, LANES, float(np.radians(degrees)) / PLANAR_SPEED)
     for order in range(3):
         assert np.abs(lanes[order] - serial[order]).max() <= SAME * np.abs(serial[order]).max()
