@@ -82,6 +82,7 @@ def sequence(steps, tables, numbers, changes, signs, edges, t, state, out, call,
     (0 ends the run). `report`, where it is not empty: what the lanes of `out` say about a step's quality.
     """
     q, qdot, qddot = state[0].ctypes.data, state[1].ctypes.data, state[2].ctypes.data
+    settles = steps.shape[1] > SETTLE  # a table may end before that column
     for i in range(len(edges) - 1):
         for first in range(edges[i], edges[i + 1], block):
             last = min(first + block, edges[i + 1])
@@ -97,7 +98,7 @@ def sequence(steps, tables, numbers, changes, signs, edges, t, state, out, call,
                     if modes[j] == 0:
                         lost[j] = first
                         return
-                if steps[j, SETTLE] != 0 and last - first >= FEWEST:
+                if settles and steps[j, SETTLE] != 0 and last - first >= FEWEST:
                     without = at_once(steps[j], tables, t, out, call, arguments)
                 else:
                     without = call_item(steps[j, ADDRESS], arguments)

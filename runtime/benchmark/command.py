@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .claims import Claim
 
 FURTHER = {"zoo": (12, 0), "triad": (4, 2), "jansen": (8, 0), "stewart": (0, 9), "spatial8": (0, 8)}  # nEq = a k + b
-CASES = ("planar", "spatial", *FURTHER, "choices", "types")
+CASES = ("users", "planar", "spatial", *FURTHER, "choices", "types")
 PLANAR_SIZES = (22, 42, 62, 82, 102, 122, 142, 162, 182, 202)
 LONG_SIZES = (22, 102, 202, 402, 802, 2002)
 SPATIAL_SIZES = (14, 86, 406, 806)
@@ -196,4 +196,17 @@ def _choices(_: str, options: argparse.Namespace, out: Console) -> dict[str, flo
     return found
 
 
-_OTHERS: dict[str, Callable[[str, argparse.Namespace, Console], Any]] = {"spatial": _spatial, "choices": _choices}
+def _users(_: str, options: argparse.Namespace, out: Console) -> list[dict[str, Any]]:
+    from . import users
+
+    out.print("What users call", highlight=False)
+    rows = users.measure(options.steps, options.rounds)
+    for row in rows:
+        out.print(str(row), highlight=False, markup=False)
+    out.print()
+    return [{"what": row.what, "why": row.why, **(vars(row.claim) if row.claim else {})} for row in rows]
+
+
+_OTHERS: dict[str, Callable[[str, argparse.Namespace, Console], Any]] = {
+    "users": _users, "spatial": _spatial, "choices": _choices,
+}  # fmt: skip

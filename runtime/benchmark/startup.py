@@ -103,7 +103,8 @@ class Wait:
     processor: float
 
 
-def _seconds(command: Sequence[str], environment: Mapping[str, str], rounds: int) -> Wait:
+def seconds(command: Sequence[str], environment: Mapping[str, str], rounds: int) -> Wait:
+    """Return the least time of a command over some rounds."""
     found = []
     for _ in range(rounds):
         begin, used = time.perf_counter(), os.times()
@@ -144,17 +145,17 @@ def measure(rounds: int = ROUNDS) -> dict[str, Wait]:
         warm, cold = _usual(os.environ), _usual(fresh(folder / "cold"))
         # the shipped types' machine code is there, the new type is not
         new = {**warm, "ASSURGENT_CACHE": str(folder / "new"), "ASSURGENT_DATA": str(folder / "key")}
-        _seconds(run(four_bar), warm, 1)  # so that the caches are warm
+        seconds(run(four_bar), warm, 1)  # so that the caches are warm
         return {
-            "python": _seconds(imports("pass"), warm, rounds),
-            NUMBA: _seconds(imports(NUMBA), warm, rounds),
-            "import assurgent": _seconds(imports("import assurgent"), warm, rounds),
-            "assurgent --help": _seconds([python, "-m", "assurgent", "--help"], warm, rounds),
-            "run four-bar, warm": _seconds(run(four_bar), warm, rounds),
-            "run four-bar, caches empty": _seconds(run(four_bar), cold, 1),
-            "run four-bar, caches filled": _seconds(run(four_bar), cold, rounds),
-            "run with a new triad type": _seconds(run(triad), new, 1),
-            "run with that type, second time": _seconds(run(triad), new, rounds),
+            "python": seconds(imports("pass"), warm, rounds),
+            NUMBA: seconds(imports(NUMBA), warm, rounds),
+            "import assurgent": seconds(imports("import assurgent"), warm, rounds),
+            "assurgent --help": seconds([python, "-m", "assurgent", "--help"], warm, rounds),
+            "run four-bar, warm": seconds(run(four_bar), warm, rounds),
+            "run four-bar, caches empty": seconds(run(four_bar), cold, 1),
+            "run four-bar, caches filled": seconds(run(four_bar), cold, rounds),
+            "run with a new triad type": seconds(run(triad), new, 1),
+            "run with that type, second time": seconds(run(triad), new, rounds),
         }
 
 
@@ -181,8 +182,8 @@ def type_stages(name: str) -> dict[str, float]:
     own = [f'name = "startup-{i}"' if line.startswith("name = ") else line for i, line in enumerate(lines)]
     found: dict[str, float] = {}
 
-    def stage(title: str, seconds: float, outcome: str) -> None:
-        found[title] = found.get(title, 0.0) + seconds
+    def stage(title: str, took: float, outcome: str) -> None:
+        found[title] = found.get(title, 0.0) + took
 
     with tempfile.TemporaryDirectory() as folder:
         generate_type(parse_spec("\n".join(own) + "\n", f"{name}.toml"), store=Store(Path(folder)), progress=stage)

@@ -4,6 +4,7 @@ import io
 import json
 import re
 
+import numpy as np
 import pytest
 from rich.console import Console
 
@@ -181,3 +182,31 @@ def test_startup_mechanisms_run(tmp_path):
 
 def test_machine_is_named():
     assert "Python" in report.machine()
+
+
+def test_what_users_call_has_a_row_each_that_fits(tmp_path, capsys, monkeypatch):
+    from assurgent.runtime.benchmark import users
+
+    # the long ones are rows of their own
+    monkeypatch.setattr(users, "_simulation", lambda outputs, rounds: iter(()))
+    monkeypatch.setattr(users, "_long_run", lambda steps, rounds: users.Called("a run", why="not now"))
+    monkeypatch.setenv("COLUMNS", "80")
+    out = tmp_path / "out.json"
+    assert _bench("--case", "users", "--json", str(out)) == 0
+    rows = json.loads(out.read_text("utf-8"))["users"]
+    assert all(("value" in row) != bool(row["why"]) for row in rows)  # a figure, or why there is none
+    text = capsys.readouterr().out
+    assert "What users call" in text
+    assert "a run: not now" in text
+    assert max(map(len, text.splitlines())) <= 80
+
+
+def test_slider_crank_beside_kinepy_is_balanced():
+    from assurgent.runtime.benchmark import users
+
+    # efforts from the kinetic energy: the power of the drive is its rate, since nothing else does work
+    times = np.linspace(0.0, 1.0, 2001)
+    found = users.slider_crank().inverse(times=times)
+    power = found.drivers["theta"].effort * 2 * np.pi
+    rate = np.gradient(found.energy.kinetic, times)
+    assert np.abs(power - rate)[5:-5].max() < 1e-4 * np.abs(power).max()  # second-order differences

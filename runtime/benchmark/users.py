@@ -1,0 +1,269 @@
+"""What users call, each beside what it is measured by: a row with the ratio and its bound, or why there is none."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import io
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..mechanism.builder import Mechanism
+from ..motion.plan import Array
+from . import chains, dynamics_cases, startup
+from .claims import Claim
+from .peers import INSTALL, _module
+from .timing import least
+
+ROUNDS = 3  # of what takes a second; shorter actions are repeated more often
+INSTANTS = 361
+EXAMPLES = Path(__file__).parents[2] / "examples"
+NOT_YET = "this version cannot compile a mechanism for many designs"
+
+
+@dataclass(frozen=True)
+class Called:
+    """A row: what is called, the measured value with its bound, or a word why it was not measured."""
+
+    what: str
+    claim: Claim | None = None
+    why: str = ""
+
+    def __str__(self) -> str:
+        return str(self.claim) if self.claim else f"      {'-':>8} {'':6} {self.what}: {self.why}"
+
+
+def _missing(package: str) -> str | None:
+    return None if importlib.util.find_spec(package) else f"{package} is not installed: {INSTALL}"
+
+
+def arrays(results: Any) -> list[Array]:
+    """Return all arrays that a result holds, each read once."""
+    found = [results.time]
+    for part in (results.points, results.bodies, results.joints, results.drivers):
+        for entry in part.values():
+            for name in dir(entry):
+                value = None if name.startswith("_") else getattr(entry, name)
+                if isinstance(value, np.ndarray):
+                    found.append(value)
+    for value in found:
+        value.sum()
+    return found
+
+
+def _long_run(steps: int, rounds: int) -> Called:
+    """100 dyads: a run with all arrays read once, beside the fill of these arrays."""
+    m = chains.four_bars(100)
+    times: Any = chains.PLANAR_STEP * np.arange(steps)
+    room = [np.empty(a.shape) for a in arrays(m.run(times=times))]
+
+    def fill() -> None:
+        for a in room:
+            a.fill(1.5)
+
+    s = least({"run": lambda: arrays(m.run(times=times)), "fill": fill}, rounds)
+    what = f"Mechanism.run, 100 dyads x {steps} instants, all arrays read / fill of them"
+    return Called(what, Claim(what, s["run"] / s["fill"], 8, False))
+
+
+def _leg(rounds: int) -> Called:
+    """Jansen's leg over a turn, another parameter at every call."""
+    what = f"ms: Mechanism.run of Jansen's leg, {INSTANTS} instants, a parameter changed"
+    path = EXAMPLES / "jansen-leg.toml"
+    if not path.is_file():
+        return Called(what, why="the examples are not installed")
+    m = Mechanism.load(path)
+    simulation = m.model().simulation
+    times: Any = np.linspace(simulation.start, simulation.stop, INSTANTS)
+    calls = iter(range(10**9))
+    s = least({"run": lambda: m.run(times=times, b=0.415 + 1e-6 * next(calls))}, rounds)
+    return Called(what, Claim(what, 1e3 * s["run"], 1, False))
+
+
+# ---- designs ------------------------------------------------------------------------------------------------------
+def four_bar() -> Mechanism:
+    """Return a four-bar with a point on its coupler; lengths a, b, c are parameters."""
+    m = Mechanism("four-bar", a=2.0, b=6.0, c=5.0)
+    sketch: dict[str, list[float | str]] = {"A": [0, 0], "B": ["a", 0], "C": [5.0, 4.9], "D": [6, 0], "P": [4.0, 4.0]}
+    for name, place in sketch.items():
+        m.point(name, place)
+    m.body("frame", ["A", "D"])
+    m.body("crank", ["A", "B"], length="a")
+    m.body("rod", ["B", "C"], local={"B": [0, 0], "C": ["b", 0], "P": [3.0, 1.0]})
+    m.body("rocker", ["D", "C"], length="c")
+    for name, bodies in (
+        ("A", ["frame", "crank"]), ("B", ["crank", "rod"]), ("C", ["rod", "rocker"]), ("D", ["frame", "rocker"]),
+    ):  # fmt: skip
+        m.joint(name, "R", bodies, at=name)
+    m.driver("theta", joint="A", angle="2*pi*t")
+    m.simulation.update(start=0, stop=1, step=1 / (INSTANTS - 1))
+    return m
+
+
+def _designs(rounds: int) -> Iterator[Called]:
+    """Designs of a four-bar, one by one and a thousand at once, beside pylinkage; and sensitivities."""
+    one = "one design of a four-bar by c(...) / pylinkage, set and stepped"
+    many = "pylinkage / a design of 1,000 by c.batch, one thread"
+    tangents = "sensitivities to {} parameters / positions with rates"
+    compiles = hasattr(Mechanism, "compile")
+    lacking = _missing("pylinkage")
+    times = np.linspace(0.0, 1.0, INSTANTS)
+    ours: Any = four_bar().compile(times=times, points=["C", "P"]) if compiles else None  # type: ignore[attr-defined]
+    if not compiles or lacking:
+        yield Called(one, why=NOT_YET if not compiles else str(lacking))
+        yield Called(many, why=NOT_YET if not compiles else str(lacking))
+    else:
+        sizes = np.random.default_rng(1).uniform(-0.1, 0.1, (3, 1000)) + np.array([[2.0], [6.0], [5.0]])
+        designs = dict(zip("abc", sizes, strict=True))
+        calls = iter(range(10**9))
+
+        def single() -> Any:
+            k = next(calls) % 1000
+            return ours(**{name: float(x[k]) for name, x in designs.items()})
+
+        s = least({"c": single, "batch": lambda: ours.batch(designs), "peer": _pylinkage()}, rounds)
+        yield Called(one, Claim(one, s["c"] / s["peer"], 0.5, False))
+        yield Called(many, Claim(many, s["peer"] / (s["batch"] / 1000), 30, True))
+    if not hasattr(ours, "sensitivities"):
+        yield Called(tangents.format("n"), why=NOT_YET)
+        return
+    names = ["a", "b", "c"]
+    s = least({"c": lambda: ours(a=2.0), "columns": lambda: ours.sensitivities(names)}, rounds)
+    text = tangents.format(len(names))
+    yield Called(text, Claim(text, s["columns"] / s["c"], 1 + 0.7 * len(names), False))
+
+
+def _pylinkage() -> Callable[[], Any]:
+    """Return the same four-bar in pylinkage: lengths set, then a turn with velocities and accelerations."""
+    Crank, Ground = _module("pylinkage.actuators").Crank, _module("pylinkage.components").Ground
+    RRRDyad, Linkage = _module("pylinkage.dyads").RRRDyad, _module("pylinkage.simulation").Linkage
+    step = 2 * np.pi / (INSTANTS - 1)
+    crank = Crank(Ground(0.0, 0.0), 2.0, angular_velocity=step, initial_angle=0.0)
+    fixed = Ground(6.0, 0.0)
+    pin = RRRDyad(crank.output, fixed, 6.0, 5.0, x=5.0, y=4.9)
+    coupler = RRRDyad(crank.output, pin, 10**0.5, 10**0.5, x=4.0, y=4.0)
+    linkage = Linkage([crank.anchor, crank, fixed, pin, coupler])
+    linkage.compile()
+    linkage.set_input_velocity(crank, 2 * np.pi)
+    lengths, places = linkage.get_constraints(), linkage.get_coords()
+
+    def run() -> Any:
+        linkage.set_constraints(lengths)
+        linkage.set_coords(places)
+        return linkage.step_fast_with_kinematics(INSTANTS)
+
+    return run
+
+
+# ---- dynamics -----------------------------------------------------------------------------------------------------
+RADIUS, LENGTH, MASSES, INERTIAS = 0.3, 1.1, (3.0, 1.0, 2.0), (0.1, 0.2)
+
+
+def slider_crank() -> Mechanism:
+    """Return a slider-crank with masses, its crank turned once a second."""
+    m = Mechanism("slider-crank")
+    for name, place in (("A", [0, 0]), ("B", [RADIUS, 0]), ("C", [RADIUS + LENGTH, 0])):
+        m.point(name, place)
+    m.body("frame", ["A"])
+    m.body("crank", ["A", "B"], length=RADIUS, mass=MASSES[0], centre=[RADIUS / 2, 0], inertia=INERTIAS[0])
+    m.body("rod", ["B", "C"], length=LENGTH, mass=MASSES[1], centre=[LENGTH / 2, 0], inertia=INERTIAS[1])
+    m.body("slider", ["C"], mass=MASSES[2], centre="C", inertia=0)
+    m.joint("A", "R", ["frame", "crank"], at="A")
+    m.joint("B", "R", ["crank", "rod"], at="B")
+    m.joint("C", "R", ["rod", "slider"], at="C")
+    m.joint("G", "P", ["frame", "slider"], at="C", through="A", axis=[1, 0])
+    m.driver("theta", joint="A", angle="2*pi*t")
+    m.simulation.update(start=0, stop=1, step=0.01)
+    return m
+
+
+def _inverse(instants: int, rounds: int) -> Called:
+    """Inverse dynamics with efforts and reactions, beside KinePy (which takes accelerations from differences)."""
+    what = f"KinePy / inverse with efforts and reactions, slider-crank, {instants} instants"
+    lacking = _missing("kinepy")
+    if lacking:
+        return Called(what, why=lacking)
+    m = slider_crank()
+    times: Any = np.linspace(0.0, 1.0, instants)
+    with contextlib.redirect_stdout(io.StringIO()):  # it tells what it compiles
+        peer = _module("kinepy").System()
+        for mass, inertia, centre in zip(MASSES, (*INERTIAS, 0.0), (RADIUS / 2, LENGTH / 2, 0.0), strict=True):
+            peer.add_solid(m=mass, j=inertia, g=(1e3 * centre, 0.0))  # lengths in mm
+        crank = peer.add_revolute(0, 1)
+        peer.add_revolute(1, 2, (1e3 * RADIUS, 0.0))
+        peer.add_revolute(2, 3, (1e3 * LENGTH, 0.0))
+        peer.add_prismatic(0, 3)
+        peer.pilot(crank)
+        peer.compile()
+    angle = 2 * np.pi * times
+    peer.solve_dynamics(angle, 1.0)
+    ours = np.asarray(m.inverse(times=times[::100]).drivers["theta"].effort)
+    theirs = np.asarray(crank.torque)[::100]
+    seen = slice(2, -2)  # differences need neighbours
+    gap = float(np.abs(np.abs(ours[seen]) - np.abs(theirs[seen])).max() / np.abs(ours).max())
+    if not gap < 0.02:
+        return Called(what, why=f"KinePy finds other efforts (off by {gap:.0e})")
+    s = least({"ours": lambda: m.inverse(times=times), "kinepy": lambda: peer.solve_dynamics(angle, 1.0)}, rounds)
+    return Called(what, Claim(what, s["kinepy"] / s["ours"], 10, True))
+
+
+def _mechanism(text: str) -> Mechanism:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "mechanism.toml"
+        path.write_text(text, "utf-8")
+        return Mechanism.load(path)
+
+
+def _simulation(outputs: int, rounds: int) -> Iterator[Called]:
+    """Simulations with many recorded outputs beside the same with two."""
+    case = dynamics_cases.four_bar()
+    m = _mechanism(case.text)
+    ends: Any = np.array([0.0, case.end])
+    many: Any = np.linspace(0.0, case.end, outputs)
+    s = least({"many": lambda: m.simulate(times=many), "two": lambda: m.simulate(times=ends)}, rounds)
+    what = f"simulate, free four-bar over 1 s: {outputs} outputs / 2 outputs"
+    yield Called(what, Claim(what, s["many"] / s["two"], 1.5, False))
+    case = dynamics_cases.chain(40)
+    m, ends = _mechanism(case.text), np.array([0.0, case.end])
+    some: Any = np.linspace(0.0, case.end, 22)
+    s = least({"some": lambda: m.simulate(times=some), "two": lambda: m.simulate(times=ends)}, 1)
+    what = "ms: one output of simulate, chain of 40 loops"
+    yield Called(what, Claim(what, max(1e3 * (s["some"] - s["two"]) / 20, 0.0), 0.1, False))
+    for name, package in (("MuJoCo", "mujoco"), ("Exudyn", "exudyn")):
+        text = f"{name}, {outputs} states recorded / simulate, equal accuracy"
+        yield Called(text, why=_missing(package) or "integration alone: `assurgent bench --dynamics`")
+
+
+def _starting() -> Called:
+    """A new process that runs the four-bar, all caches warm, over one that imports Numba."""
+    import sys
+
+    what = "s: warm `assurgent run` of the four-bar over `import numba`"
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "four-bar.toml"
+        path.write_text(startup.FOUR_BAR, "utf-8")
+        command = [sys.executable, "-m", "assurgent", "run", str(path)]
+        warm = dict(os.environ)
+        startup.seconds(command, warm, 1)
+        run = startup.seconds(command, warm, ROUNDS)
+        base = startup.seconds([sys.executable, "-c", startup.NUMBA], warm, ROUNDS)
+    return Called(what, Claim(what, run.wall - base.wall, 0.5, False))
+
+
+def measure(steps: int, rounds: int) -> list[Called]:
+    """Return all rows; `steps` are those of the long run, and shorten the others where they are few."""
+    few = min(rounds, ROUNDS)
+    return [
+        _long_run(steps, few),
+        _leg(rounds),
+        *_designs(rounds),
+        _inverse(min(10_001, max(steps, 401)), few),
+        *_simulation(min(1_001, max(steps, 3)), few),
+        _starting(),
+    ]
