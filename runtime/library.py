@@ -51,10 +51,6 @@ def package_folder(name: str) -> Path:
     return Path(str(files(f"assurgent.{name}")))
 
 
-# What makes modules of sets of types, not of one type: these have digests of their own.
-ASIDE = frozenset({"program.py", "transform.py", "transform.py.jinja"})
-
-
 def fingerprint() -> str:
     """Return the digest of what decides an emitted text besides the specification: generator and tools."""
     state = hashlib.sha256()
@@ -63,7 +59,7 @@ def fingerprint() -> str:
         *package_folder("templates").glob("*.jinja"),
         *(package_folder("runtime") / n for n in ("expressions.py", "errors.py")),
     ]
-    for path in sorted(path for path in sources if path.name not in ASIDE):
+    for path in sorted(sources):
         state.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
     for tool in ("sympy", "numba"):
         state.update(f"{tool} {importlib.metadata.version(tool)}".encode())

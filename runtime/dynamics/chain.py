@@ -15,25 +15,22 @@ from typing import Any
 
 from numba import carray, njit
 
-from ..sequencer import COLUMN_STRIDE, COLUMNS, FAR, STRIDE
+from ..sequencer import FAR, STRIDE
 
 # places in ints
 (
-    FREE, STATE, ROWS, BASE, TABLES, NUMBERS, SIGNS, WORK, CALL, LOST, EDGES, SOLVING, N_SOLVING, CARRYING, N_CARRYING,
-    QUALITY, N_QUALITY, KAPPA, REPORT, PREDICTED, PREDICTED_AT, FUNCTIONS, OWN_INTS, OWN_FLOATS, N_FUNCTIONS, FUNCTION,
-    VALUES, DRIVEN, DRIVEN_AT, FREE_AT, MASSES, MASS_AT, WEIGHT, LOADS, LOAD_AT, CANDIDATES, CANDIDATE_AT, LENGTHS,
-    BODIES, BODY_AT, ANGLES, MATRIX, VECTOR, FUNCTION_WORK, BRIDGED, BRIDGE, BRIDGE_AT, DIMENSION, TURNS, Y, RATES,
-    ACCEPT, LOOK, LOAD_CODE, TURN_CODE, FUNCTION_ROWS, FUNCTION_NUMBERS, N_SIGNS, N_WORK, N_TABLES, N_NUMBERS,
-    DISTANCES, HEAD,
-) = range(63)  # fmt: skip
+    FREE, ALONE, ROWS, STATE, BASE, TABLES, N_TABLES, NUMBERS, N_NUMBERS, SIGNS, N_SIGNS, WORK, N_WORK, CALL, LOST,
+    EDGES, SOLVING, N_SOLVING, CARRYING, N_CARRYING, QUALITY, N_QUALITY, KAPPA, REPORT, PREDICTED, PREDICTED_AT, BRIDGED,
+    BRIDGE, BRIDGE_AT, OWN_INTS, OWN_FLOATS, FUNCTIONS, N_FUNCTIONS, FUNCTION, FUNCTION_ROWS, FUNCTION_NUMBERS,
+    FUNCTION_WORK, VALUES, DRIVEN, DRIVEN_AT, FREE_AT, DIMENSION, MASSES, MASS_AT, WEIGHT, LOADS, LOAD_AT, CANDIDATES,
+    CANDIDATE_AT, LENGTHS, BODIES, BODY_AT, ANGLES, MATRIX, VECTOR, TURNS, Y, RATES, ACCEPT, LOOK, DISTANCES, LOAD_CODE,
+    TURN_CODE, HEAD,
+) = range(64)  # fmt: skip
 # places in x
 TIME, BASE_TIME, DISTANCE, GAIN, HEAD_FLOATS = range(5)
-# of a group on a bridge: its steps that solve and carry columns, their own addresses and table, those of the bridge,
-# place and number of its signs, place of the signs before and behind the meeting
-(
-    SOLVES, CARRIES, OWN_SOLVING, OWN_CARRYING, OWN_TABLE, BRIDGE_SOLVING, BRIDGE_CARRYING, BRIDGE_TABLE, SIGN_AT,
-    SIGN_COUNT, SIDES, BRIDGED_SIZE,
-) = range(12)  # fmt: skip
+# of a group on a bridge: its step, the step's own address and table, those of the bridge, place and number of its
+# signs, place of the signs before and behind the meeting
+STEP, OWN_ADDRESS, OWN_TABLE, BRIDGE_ADDRESS, BRIDGE_TABLE, SIGN_AT, SIGN_COUNT, SIDES, BRIDGED_SIZE = range(9)
 TERMS = 16  # of a series over a bridge
 OUTER = 2.2  # the outermost node of a bridge, in units of its reach
 
@@ -92,24 +89,4 @@ def bridge(  # type: ignore[no-untyped-def]
             out[row] = series(numbers, e, u)
             outdot[row] = d1 * rate
             outddot[row] = d1 * qddot[z + k] + d2 * rate * rate
-    return 0
-
-
-@dated
-def bridge_columns(  # type: ignore[no-untyped-def]
-    item_at, numbers_at, changes_at, signs_at, t_at, q_at, qdot_at, qddot_at,
-    out_at, outdot_at, outddot_at, call_at, first, last, work_at
-):  # fmt: skip
-    """Columns of the velocity transformation on a bridge: the slopes of φ over the coordinate times its column."""
-    item, numbers, call = carray(item_at, FAR), carray(numbers_at, FAR), carray(call_at, FAR)
-    q, out = carray(q_at, FAR), carray(out_at, FAR)
-    n, z, place, at = call[STRIDE], item[1] * call[STRIDE], item[2], item[3]
-    slope = numbers[place + 2] / numbers[place + 1]
-    for c in range(call[COLUMNS]):
-        o = c * call[COLUMN_STRIDE]
-        for k in range(first, last):
-            u = slope * (q[z + k] - numbers[place]) / OUTER
-            for i in range(item[0]):
-                d1 = series(numbers, at + 3 * TERMS * i + TERMS, u) * slope
-                out[o + item[4 + i] * n + k] = d1 * out[o + z + k]
     return 0

@@ -68,23 +68,19 @@ def reduce(ints, x):  # type: ignore[no-untyped-def]
         x[m + i] = 0.0
     for i in range(f):
         x[h + i] = 0.0
-    spare = h + f
     for i in range(ints[chain.MASSES]):
         e = ints[chain.MASS_AT] + 4 * i
         row, columns, count, values = ints[e], ints[e + 1], ints[e + 2], ints[e + 3]
         lack = x[ints[chain.WEIGHT] + i]
-        for j in range(f):
-            x[spare + j] = 0.0
         for k in range(count):
-            mass, column = x[values + k], ints[columns + k]
-            lack -= mass * x[column + 2 * n]
-            for j in range(f):
-                x[spare + j] += mass * x[column + (3 + j) * n]
+            lack -= x[values + k] * x[ints[columns + k] + 2 * n]
         for j in range(f):
-            r = x[row + (3 + j) * n]
-            x[h + j] += r * lack
+            x[h + j] += x[row + (3 + j) * n] * lack
+            moved = 0.0
+            for k in range(count):
+                moved += x[values + k] * x[ints[columns + k] + (3 + j) * n]
             for k in range(f):
-                x[m + f * j + k] += r * x[spare + k]
+                x[m + f * k + j] += x[row + (3 + k) * n] * moved
 
 
 @njit(**INTERNAL)

@@ -32,7 +32,7 @@ class Machine:
         free = [d for d in mechanics.drivers if d not in model.drivers]
         tape = Tape(program, len(free))
         functions: list[Function] = [model.drivers[d].motion for d in driven]
-        self._bridged = write_sequence(tape, program.drivers[free[0]] if free else 0)
+        self._bridged = write_sequence(tape, program.drivers[free[0]] if len(free) == 1 and not driven else None)
         write_masses(tape, model, inertia, applied.gravity)
         self._turns = write_loads(tape, applied.model, functions)
         write_angles(tape, model)
@@ -106,16 +106,16 @@ class Machine:
         for name, own in mechanics.signs.items():
             at = sequence.items[sequence.groups[name]].sign_place
             signs[at : at + len(own)] = own
+        at, n = int(ints[chain.SOLVING]), int(ints[chain.N_SOLVING])
+        steps = ints[at : at + STEP_SIZE * n].reshape(n, STEP_SIZE)
         for entry in self._entries():  # those of the last bridge
-            self._step(chain.SOLVING, entry[chain.SOLVES])[[ADDRESS, PLACE]] = entry[[chain.OWN_SOLVING, chain.OWN_TABLE]]
-            own = entry[[chain.OWN_CARRYING, chain.OWN_TABLE]]
-            self._step(chain.CARRYING, entry[chain.CARRIES])[[ADDRESS, PLACE]] = own
+            steps[entry[chain.STEP], [ADDRESS, PLACE]] = entry[[chain.OWN_ADDRESS, chain.OWN_TABLE]]
         ints[chain.BRIDGED] = 0 if bridge is None else len(bridge.after)
         if bridge is None:
             return
         self._part(chain.BRIDGE, 1, 3)[0] = bridge.z, bridge.reach, bridge.way
         for entry, (name, after) in zip(self._entries(), bridge.after.items(), strict=True):
-            entry[: chain.BRIDGED_SIZE] = self._bridged[name]
+            entry[:] = self._bridged[name]
             sides, n = int(entry[chain.SIDES]), len(after)
             x[sides : sides + n], x[sides + n : sides + 2 * n] = mechanics.signs[name], after
             at = sides + 2 * n  # the series come behind the signs
@@ -129,10 +129,6 @@ class Machine:
         """The groups on the bridge."""
         at, n = int(self.ints[chain.BRIDGE_AT]), int(self.ints[chain.BRIDGED])
         return self.ints[at : at + chain.BRIDGED_SIZE * n].reshape(n, chain.BRIDGED_SIZE)
-
-    def _step(self, phase: int, number: int) -> NDArray[np.int64]:
-        at = int(self.ints[phase]) + STEP_SIZE * int(number)
-        return self.ints[at : at + STEP_SIZE]
 
     def watch(self, lengths: dict[Coordinate, float]) -> None:
         """Set the squared lengths of the coordinates' directions in the tree, which the criterion divides by."""

@@ -73,15 +73,16 @@ class Tape:
 
 
 # ---- what the sequencer reads -------------------------------------------------------------------------------------
-def write_sequence(tape: Tape, coordinate: int) -> dict[str, Ints]:
+def write_sequence(tape: Tape, alone: int | None) -> dict[str, Ints]:
     """Write the program as the sequencer reads it with one lane; return per group what a bridge over it needs.
 
-    `coordinate` is the row of the first free coordinate, over which bridges lead. Behind the numbers of the program come
-    the series of bridges, behind its tables those of the groups on them.
+    `alone` is the row of the free coordinate where nothing else moves the mechanism: then its unit rate gives R without
+    columns, and bridges may lead over it. Behind the numbers of the program come the series of bridges, behind its
+    tables those of the groups on them.
     """
     sequence, ints = tape.program.sequence, tape.ints
     items = sequence.of_kind(*SOLVED_KINDS)
-    solving, carrying = sequence.steps("td", items), sequence.steps("columns", items)
+    solving, carrying = sequence.steps("td", items), sequence.steps("columns", items if alone is None else [])
     quality = sequence.steps("quality", list(sequence.groups.values()))
     ints[chain.N_SOLVING], ints[chain.SOLVING] = len(solving), tape.places(solving.ravel().tolist())
     ints[chain.N_CARRYING], ints[chain.CARRYING] = len(carrying), tape.places(carrying.ravel().tolist())
@@ -96,7 +97,7 @@ def write_sequence(tape: Tape, coordinate: int) -> dict[str, Ints]:
     ints[chain.KAPPA] = tape.numbers([0.0] * 3)
     ints[chain.REPORT] = tape.numbers([0.0] * (REPORT_SIZE * len(quality)))
     ints[chain.NUMBERS], ints[chain.TABLES] = tape.numbers(sequence.numbers.tolist()), tape.places(sequence.tables.tolist())
-    bridged = _bridges(tape, coordinate, solving, carrying) if tape.free == 1 else {}
+    ints[chain.ALONE], bridged = alone is not None, {} if alone is None else _bridges(tape, alone, solving)
     ints[chain.N_NUMBERS] = len(tape.floats) - ints[chain.NUMBERS]
     ints[chain.N_TABLES] = len(tape.ints) - ints[chain.TABLES]
     ints[chain.BRIDGE_AT] = tape.places([0] * (chain.BRIDGED_SIZE * len(bridged)))
@@ -104,7 +105,7 @@ def write_sequence(tape: Tape, coordinate: int) -> dict[str, Ints]:
     return bridged
 
 
-def _bridges(tape: Tape, coordinate: int, solving: Ints, carrying: Ints) -> dict[str, Ints]:
+def _bridges(tape: Tape, coordinate: int, solving: Ints) -> dict[str, Ints]:
     """Make room for the polynomials of all groups whose branches may meet; return their entries by name."""
     sequence, ints = tape.program.sequence, tape.ints
     ints[chain.BRIDGE] = tape.numbers([0.0] * 3)
@@ -114,19 +115,16 @@ def _bridges(tape: Tape, coordinate: int, solving: Ints, carrying: Ints) -> dict
         step = item.group_step
         assert step is not None
         n, r = len(step.solver.group.module.BRANCHES), len(step.phi_rows)
+        assert not step.solver.group.module.RHEONOMIC, "groups of a mechanism know the time by their drivers only"
         if not item.closed or n == 0:
             continue
-        one, two = (int(np.flatnonzero(steps[:, PLACE] == item.place)[0]) for steps in (solving, carrying))
+        own = int(np.flatnonzero(solving[:, PLACE] == item.place)[0])
         sides, series = tape.numbers([0.0] * (2 * n)), tape.numbers([0.0] * (3 * chain.TERMS * r))
         places = [part - ints[chain.NUMBERS] for part in (ints[chain.BRIDGE], series)]
         table = tape.places([r, coordinate, *places, *step.phi_rows]) - ints[chain.TABLES]
-        found[name] = np.array(
-            [
-                *(one, two, solving[one, ADDRESS], carrying[two, ADDRESS], item.place),
-                *(address(chain.bridge), address(chain.bridge_columns), table, item.sign_place, n, sides),
-            ],
-            dtype=np.int64,
-        )
+        bridging = address(chain.bridge)
+        entry = [own, solving[own, ADDRESS], item.place, bridging, table, item.sign_place, n, sides]
+        found[name] = np.array(entry, dtype=np.int64)
     return found
 
 
@@ -181,7 +179,7 @@ def write_masses(tape: Tape, model: Model, inertia: Inertia, gravity: Array) -> 
     tape.ints[chain.WEIGHT] = tape.numbers([weight.get(row, 0.0) for row in sorted(M)])
     f = tape.free
     tape.ints[chain.MATRIX] = tape.numbers([0.0] * (f * f))
-    tape.ints[chain.VECTOR] = tape.numbers([0.0] * (2 * f))
+    tape.ints[chain.VECTOR] = tape.numbers([0.0] * f)
 
 
 def _second_moment(model: Model, carrier: Carrier, about: Array, a: int, b: int) -> float:

@@ -6,7 +6,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from assurgent.codegen.transform import transform_text
 from assurgent.runtime.dynamics.carriers import Carriers
 from assurgent.runtime.dynamics.coordinates import null_space
 from assurgent.runtime.dynamics.forward import simulate
@@ -197,17 +196,6 @@ def test_output_times_do_not_change_the_motion(mechanisms, read):
     assert many.points["C"].position[-1] == pytest.approx(few.points["C"].position[-1], abs=1e-10)
     # dense output of order 7 between steps of order 8: the energy there is as good as at the steps
     assert many.diagnostics["energy_drift"] < 1e-10
-
-
-def test_the_emitted_text_depends_on_its_types_only(mechanisms, read):
-    _, machine = started(read(mechanisms.RELEASED))
-    from assurgent.runtime.motion.tables import layout_of, variants
-
-    known = variants(layout_of(machine.mechanics.program))
-    text = transform_text(known)
-    assert text == transform_text(known)
-    assert "0.0, 0.0" in text  # the frame's points never move: literal zeros in the columns of R
-    compile(text, "transform", "exec")
 
 
 def test_a_thousand_seconds_keep_energy_and_joints(mechanisms, read):
