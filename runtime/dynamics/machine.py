@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..mechanism.model import Array, Function, Model
-from ..sequencer import ADDRESS, PLACE, STEP_SIZE
+from ..sequencer import ADDRESS, PLACE, STEP_SIZE, address
 from . import chain, equationkernels, integrator, loads
 from .applied import Applied
 from .coordinates import Coordinate
@@ -116,6 +116,7 @@ class Machine:
         self._part(chain.BRIDGE, 1, 3)[0] = bridge.z, bridge.reach, bridge.way
         for entry, (name, after) in zip(self._entries(), bridge.after.items(), strict=True):
             entry[:] = self._bridged[name]
+            entry[chain.BRIDGE_ADDRESS] = address(chain.bridge)  # compiled where there is one
             sides, n = int(entry[chain.SIDES]), len(after)
             x[sides : sides + n], x[sides + n : sides + 2 * n] = mechanics.signs[name], after
             at = sides + 2 * n  # the series come behind the signs

@@ -12,7 +12,7 @@ from ..mechanism.model import Array, Function, Joint, Model, PointForce, Spring,
 from ..motion.program import Carrier, Program, Terms, _sum
 from ..motion.sequence import SOLVED_KINDS
 from ..motion.timefunctions import write
-from ..sequencer import ADDRESS, COLUMN_STRIDE, COLUMNS, PLACE, REPORT_SIZE, STRIDE, address
+from ..sequencer import ADDRESS, COLUMN_STRIDE, COLUMNS, PLACE, REPORT_SIZE, STRIDE
 from . import chain, loads
 from .coordinates import Coordinate
 from .inertia import Inertia
@@ -96,7 +96,8 @@ def write_sequence(tape: Tape, alone: int | None) -> dict[str, Ints]:
     ints[chain.N_WORK], ints[chain.WORK] = len(sequence.work), tape.numbers([0.0] * len(sequence.work))
     ints[chain.KAPPA] = tape.numbers([0.0] * 3)
     ints[chain.REPORT] = tape.numbers([0.0] * (REPORT_SIZE * len(quality)))
-    ints[chain.NUMBERS], ints[chain.TABLES] = tape.numbers(sequence.numbers.tolist()), tape.places(sequence.tables.tolist())
+    ints[chain.NUMBERS] = tape.numbers(sequence.numbers.tolist())
+    ints[chain.TABLES] = tape.places(sequence.tables.tolist())
     ints[chain.ALONE], bridged = alone is not None, {} if alone is None else _bridges(tape, alone, solving)
     ints[chain.N_NUMBERS] = len(tape.floats) - ints[chain.NUMBERS]
     ints[chain.N_TABLES] = len(tape.ints) - ints[chain.TABLES]
@@ -122,8 +123,7 @@ def _bridges(tape: Tape, coordinate: int, solving: Ints) -> dict[str, Ints]:
         sides, series = tape.numbers([0.0] * (2 * n)), tape.numbers([0.0] * (3 * chain.TERMS * r))
         places = [part - ints[chain.NUMBERS] for part in (ints[chain.BRIDGE], series)]
         table = tape.places([r, coordinate, *places, *step.phi_rows]) - ints[chain.TABLES]
-        bridging = address(chain.bridge)
-        entry = [own, solving[own, ADDRESS], item.place, bridging, table, item.sign_place, n, sides]
+        entry = [own, solving[own, ADDRESS], item.place, 0, table, item.sign_place, n, sides]
         found[name] = np.array(entry, dtype=np.int64)
     return found
 

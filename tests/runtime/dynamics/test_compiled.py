@@ -209,9 +209,9 @@ def test_a_thousand_seconds_keep_energy_and_joints(mechanisms, read):
 def test_machine_code_on_disk_knows_all_its_sources():
     from numba.core.dispatcher import Dispatcher
 
-    from assurgent.runtime.dynamics import chain, equationkernels, integrator, loads
+    from assurgent.runtime.dynamics import chain, equationkernels, integrator, loads, rowkernels
 
-    for module in (chain, equationkernels, integrator, loads):
+    for module in (chain, equationkernels, integrator, loads, rowkernels):
         compiled = [
             f for f in vars(module).values() if isinstance(f, Dispatcher) and "dynamics" in f.py_func.__module__
         ]
