@@ -8,6 +8,7 @@ import pytest
 
 from assurgent.runtime.dynamics.carriers import Carriers
 from assurgent.runtime.dynamics.coordinates import null_space
+from assurgent.runtime.dynamics.crossing import bridge_ahead
 from assurgent.runtime.dynamics.forward import simulate
 from assurgent.runtime.dynamics.partition import Partition
 from assurgent.runtime.dynamics.posture import poses_of
@@ -97,6 +98,33 @@ def test_all_loads_against_the_wrenches_on_the_bodies(mechanisms, read, space):
         found = machine.rates(t, np.concatenate([z, zdot]))
         moved = run.equations.moved(t, z, zdot)
         assert found == pytest.approx([rate, moved.zddot[0]], rel=1e-12)
+
+
+def test_compiled_bridges_equal_polynomials_of_numpy(mechanisms, read):
+    # windows are parallelograms: all bars in line, both branches of every group meet
+    run, machine = started(read(mechanisms.windows(2)))
+    mechanics = run.equations.mechanics
+    way = 1.0
+    angle = run.z[0] % np.pi
+    near = run.z + way * (np.pi - angle - 0.1)
+    for z in np.linspace(run.z[0], near[0], 20):  # walk there, so that every group is followed
+        run._accept(run._moved(run.t, np.array([z]), np.array([way])))
+    mechanics.bridge = bridge_ahead(run.equations, run.t, float(near[0]), way)
+    assert mechanics.bridge is not None
+    for place in (-1.5, -0.9, -0.2, 0.0, 0.4, 0.99, 1.5):  # before, on and behind it
+        z = np.array([mechanics.bridge.z + way * place * mechanics.bridge.reach])
+        moved = run.equations.moved(run.t, z, np.array([1.7]))
+        machine.enter(run.t, np.concatenate([z, [1.7]]))
+        found = instant_of(run, machine)
+        assert found.posture.origin == pytest.approx(moved.instant.posture.origin, abs=1e-12)
+        assert found.posture.rotation == pytest.approx(moved.instant.posture.rotation, abs=1e-12)
+        assert found.R == pytest.approx(moved.instant.R[:, :, run.equations.free], abs=1e-10)
+        assert found.c == pytest.approx(moved.instant.c, abs=1e-9)
+    mechanics.bridge = None
+    z = near - 0.2
+    machine.enter(run.t, np.concatenate([z, [1.7]]))  # the groups' own equations again
+    moved = run.equations.moved(run.t, z, np.array([1.7]))
+    assert instant_of(run, machine).c == pytest.approx(moved.instant.c, abs=1e-12)
 
 
 def test_torsion_springs_count_whole_turns(mechanisms, read):
