@@ -16,6 +16,7 @@ from ..motion.global_kernels import call2
 from ..motion.timekernels import evaluate
 from . import chain
 from .loads import candidate_rate, component
+from .statekernels import least_distance, solve_rows
 
 FAR = 1 << 40
 SIGNATURE = "int64(CPointer(int64), CPointer(float64))"
@@ -45,45 +46,41 @@ def functions_of_time() -> Any:
 @njit(**INTERNAL)
 @chain.dated
 def positions(ints, x):  # type: ignore[no-untyped-def]
-    """All rows of the state from time, coordinates and rates; 0, or 1 + the step without a solution."""
-    f, y = ints[chain.FREE], ints[chain.Y]
+    """All rows of the state from time, coordinates and rates; False where a group has no solution."""
+    f, y, n = ints[chain.FREE], ints[chain.Y], ints[chain.ROWS]
     if ints[chain.N_FUNCTIONS] > 0:
         call2(ints[chain.FUNCTIONS], (ints[chain.OWN_INTS], ints[chain.OWN_FLOATS]))
     for i in range(ints[chain.DRIVEN]):
         row, place = ints[ints[chain.DRIVEN_AT] + i], ints[chain.VALUES] + 3 * i  # drivers are the first functions
-        x[row], x[row + 1], x[row + 2] = x[place], x[place + 1], x[place + 2]
+        x[row], x[row + n], x[row + 2 * n] = x[place], x[place + 1], x[place + 2]
     for i in range(f):
         row = ints[ints[chain.FREE_AT] + i]
-        x[row], x[row + 1] = x[y + i], x[y + f + i]
-    return call2(ints[chain.TRANSFORM], (ints[chain.OWN_INTS], ints[chain.OWN_FLOATS]))
+        x[row], x[row + n] = x[y + i], x[y + f + i]
+    return solve_rows(ints, x)
 
 
 @njit(**INTERNAL)
 @chain.dated
 def reduce(ints, x):  # type: ignore[no-untyped-def]
     """Rᵀ M R and Rᵀ (Q - M c): the mass matrix of all rows is constant, and weight is a constant force on them."""
-    f, m, h = ints[chain.FREE], ints[chain.MATRIX], ints[chain.VECTOR]
+    f, m, h, n = ints[chain.FREE], ints[chain.MATRIX], ints[chain.VECTOR], ints[chain.ROWS]
     for i in range(f * f):
         x[m + i] = 0.0
     for i in range(f):
         x[h + i] = 0.0
-    spare = h + f
     for i in range(ints[chain.MASSES]):
         e = ints[chain.MASS_AT] + 4 * i
         row, columns, count, values = ints[e], ints[e + 1], ints[e + 2], ints[e + 3]
         lack = x[ints[chain.WEIGHT] + i]
-        for j in range(f):
-            x[spare + j] = 0.0
         for k in range(count):
-            mass, column = x[values + k], ints[columns + k]
-            lack -= mass * x[column + 2]
-            for j in range(f):
-                x[spare + j] += mass * x[column + 3 + j]
+            lack -= x[values + k] * x[ints[columns + k] + 2 * n]
         for j in range(f):
-            r = x[row + 3 + j]
-            x[h + j] += r * lack
+            x[h + j] += x[row + (3 + j) * n] * lack
+            moved = 0.0
+            for k in range(count):
+                moved += x[values + k] * x[ints[columns + k] + (3 + j) * n]
             for k in range(f):
-                x[m + f * j + k] += r * x[spare + k]
+                x[m + f * k + j] += x[row + (3 + k) * n] * moved
 
 
 @njit(**INTERNAL)
@@ -116,7 +113,7 @@ def solve(x, f, m, h):  # type: ignore[no-untyped-def]
 def _rates(ints_at, x_at):  # type: ignore[no-untyped-def]
     """ẏ of y = (z, ż) behind y; 0, or 1 where the groups have no solution or the free motions no inertia."""
     ints, x = carray(ints_at, FAR), carray(x_at, FAR)
-    if positions(ints, x) != 0:
+    if not positions(ints, x):
         return 1
     reduce(ints, x)
     f, m, h, y = ints[chain.FREE], ints[chain.MATRIX], ints[chain.VECTOR], ints[chain.Y]
@@ -137,7 +134,7 @@ def _rates(ints_at, x_at):  # type: ignore[no-untyped-def]
 def _accept(ints_at, x_at):  # type: ignore[no-untyped-def]
     """Make the last evaluation the place from which Newton's starts and continuous angles are predicted."""
     ints, x = carray(ints_at, FAR), carray(x_at, FAR)
-    f, width, state, base = ints[chain.FREE], ints[chain.WIDTH], ints[chain.STATE], ints[chain.BASE]
+    f, n, state, base = ints[chain.FREE], ints[chain.ROWS], ints[chain.STATE], ints[chain.BASE]
     bends = ints[chain.Y] + 3 * f
     if ints[chain.TURNS] > 0:
         call2(ints[chain.TURN_CODE], (ints[chain.OWN_INTS], ints[chain.OWN_FLOATS]))
@@ -154,12 +151,13 @@ def _accept(ints_at, x_at):  # type: ignore[no-untyped-def]
                 x[place + order] = w
             else:
                 x[place + 2] += w * x[bends + order - 3]
-    for i in range(ints[chain.ROWS]):
-        row, b = state + width * i, base + 3 * i
-        bend = x[row + 2]
+    for i in range(2 * n):
+        x[base + i] = x[state + i]
+    for i in range(n):
+        bend = x[state + 2 * n + i]
         for j in range(f):
-            bend += x[row + 3 + j] * x[bends + j]
-        x[b], x[b + 1], x[b + 2] = x[row], x[row + 1], bend
+            bend += x[state + (3 + j) * n + i] * x[bends + j]
+        x[base + 2 * n + i] = bend
     x[chain.BASE_TIME] = x[chain.TIME]
     return 0
 
@@ -195,8 +193,19 @@ def look_wanted(ints, x, gain):  # type: ignore[no-untyped-def]
     return call2(ints[chain.LOOK], (ints[chain.OWN_INTS], ints[chain.OWN_FLOATS])) != 0
 
 
+@chain.dated
+def _distance(ints_at, x_at):  # type: ignore[no-untyped-def]
+    """Write the least distance of a group from singularity into x[DISTANCE]."""
+    ints, x = carray(ints_at, FAR), carray(x_at, FAR)
+    x[chain.DISTANCE] = least_distance(ints, x)
+    return 0
+
+
 @functools.cache
 def compiled() -> dict[int, Any]:
     """Return the compiled parts by the places of their addresses."""
     make = cfunc(SIGNATURE, **CALLED)
-    return {chain.RATES: make(_rates), chain.ACCEPT: make(_accept), chain.LOOK: make(_look)}
+    return {
+        chain.RATES: make(_rates), chain.ACCEPT: make(_accept), chain.LOOK: make(_look),
+        chain.DISTANCES: make(_distance),
+    }  # fmt: skip

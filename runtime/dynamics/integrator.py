@@ -71,17 +71,17 @@ def evaluate(ints, x, times, states, K, rows, angles):  # type: ignore[no-untype
 
     Returns the number of lanes before the first without a solution. K is spare; the base of predictions stays.
     """
-    f, width, state = ints[chain.FREE], ints[chain.WIDTH], ints[chain.STATE]
+    f, n, state = ints[chain.FREE], ints[chain.ROWS], ints[chain.STATE]
     for lane in range(len(times)):
         if not rates(ints, x, times[lane], states[lane], K, 0):
             return lane
-        for i in range(ints[chain.ROWS]):
-            row = state + width * i
-            bend = x[row + 2]
+        for i in range(n):
+            row = state + i
+            bend = x[row + 2 * n]
             for j in range(f):
-                bend += x[row + 3 + j] * K[0, f + j]
-                rows[3 + j, i, lane] = x[row + 3 + j]
-            rows[0, i, lane], rows[1, i, lane], rows[2, i, lane] = x[row], x[row + 1], bend
+                bend += x[row + (3 + j) * n] * K[0, f + j]
+                rows[3 + j, i, lane] = x[row + (3 + j) * n]
+            rows[0, i, lane], rows[1, i, lane], rows[2, i, lane] = x[row], x[row + n], bend
         dt = times[lane] - x[chain.BASE_TIME]
         for i in range(ints[chain.BODIES]):
             e, place = ints[ints[chain.BODY_AT] + i], ints[chain.ANGLES] + 3 * i

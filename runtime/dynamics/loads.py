@@ -28,11 +28,11 @@ OPTIONS = {**CALLED, "no_cfunc_wrapper": True, "no_cpython_wrapper": True, "_nrt
 @chain.dated
 def component(ints, x, v, c, order):  # type: ignore[no-untyped-def]
     """Component c of the vector v; order 0, 1, 2: value, rate, c; 3 + j: column j of R."""
-    e = v + 3 * c
+    e, o = v + 3 * c, order * ints[chain.ROWS]
     terms, count, factors = ints[e], ints[e + 1], ints[e + 2]
     total = 0.0
     for k in range(count):
-        total += x[factors + k] * x[ints[terms + k] + order]
+        total += x[factors + k] * x[ints[terms + k] + o]
     return total
 
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..mechanism.model import Array, Function, Model
-from ..motion.program import GroupStep
+from ..sequencer import ADDRESS, PLACE, STEP_SIZE, address
 from . import chain, equationkernels, integrator, loads
 from .applied import Applied
 from .coordinates import Coordinate
 from .inertia import Inertia
 from .mechanics import Mechanics
-from .tape import Tape, write_angles, write_candidates, write_functions, write_items, write_loads, write_masses
-from .transform import transform_module
+from .tape import Tape, write_angles, write_candidates, write_functions, write_loads, write_masses, write_sequence
 
 
 class Machine:
@@ -32,7 +32,7 @@ class Machine:
         free = [d for d in mechanics.drivers if d not in model.drivers]
         tape = Tape(program, len(free))
         functions: list[Function] = [model.drivers[d].motion for d in driven]
-        variants = write_items(tape)
+        self._bridged = write_sequence(tape, program.drivers[free[0]] if len(free) == 1 and not driven else None)
         write_masses(tape, model, inertia, applied.gravity)
         self._turns = write_loads(tape, applied.model, functions)
         write_angles(tape, model)
@@ -45,7 +45,6 @@ class Machine:
         self.f, self.size = len(free), model.size
         self.ints = np.array(tape.ints, dtype=np.int64)
         self.floats = np.array(tape.floats, dtype=np.float64)
-        self._module = transform_module(variants)
         self._connect()
         for row, value in program.constants.items():
             self.state[row, 0] = value
@@ -55,8 +54,7 @@ class Machine:
 
     def _connect(self) -> None:
         """Write the addresses of compiled code and of the arrays themselves."""
-        ints, module = self.ints, self._module
-        ints[chain.TRANSFORM], ints[chain.DISTANCES] = module.transform.address, module.distance.address
+        ints = self.ints
         for place, part in equationkernels.compiled().items():
             ints[place] = part.address
         if ints[chain.LOADS]:
@@ -71,8 +69,7 @@ class Machine:
     @property
     def state(self) -> Array:
         """The rows: q, q̇, q̈ without z̈, and R, n x (3 + f)."""
-        at, n, w = (int(self.ints[i]) for i in (chain.STATE, chain.ROWS, chain.WIDTH))
-        return self.floats[at : at + n * w].reshape(n, w)
+        return self._part(chain.STATE, 3 + self.f, int(self.ints[chain.ROWS])).T
 
     def _part(self, head: int, rows: int, columns: int) -> Array:
         at = int(self.ints[head])
@@ -107,10 +104,9 @@ class Machine:
         """Take branches, bridge, predictions and angles over from the mechanics; return ẏ."""
         mechanics, x = self.mechanics, self.floats
         self._put_groups()
-        base = self._part(chain.BASE, int(self.ints[chain.ROWS]), 3)
         known = mechanics.known
         assert known is not None, "the mechanics has accepted a state"
-        base[:] = known[1].T
+        self._part(chain.BASE, 3, int(self.ints[chain.ROWS]))[:] = known[1]
         x[chain.BASE_TIME] = known[0]
         if mechanics.angles is not None and self.ints[chain.BODIES]:
             _, angle, rate, bend = mechanics.angles
@@ -120,30 +116,37 @@ class Machine:
         return found
 
     def _put_groups(self) -> None:
-        mechanics, x = self.mechanics, self.floats
-        bridge = mechanics.bridge
-        self.ints[chain.BRIDGED] = bridge is not None
-        if bridge is not None:
-            at = int(self.ints[chain.BRIDGE])
-            x[at : at + 3] = bridge.z, bridge.reach, bridge.way
-        for i, step in enumerate(mechanics.program.steps):
-            if not isinstance(step, GroupStep):
-                continue
-            o = int(self.ints[chain.ITEM]) + chain.ITEM_SIZE * i
-            name, n = step.plan.name, len(step.solver.group.module.BRANCHES)
-            signs, block = int(self.ints[o + 4]), int(self.ints[o + 5])
-            x[signs : signs + n] = mechanics.signs[name]
-            if block == 0:
-                continue
-            x[block] = 0.0
-            if bridge is not None and name in bridge.after:
-                x[block] = 1.0
-                x[block + 1 : block + 1 + n] = bridge.after[name]
-                for r, parts in enumerate(bridge.series[name]):
-                    for order, part in enumerate(parts):
-                        at = block + 1 + n + chain.TERMS * (3 * r + order)
-                        x[at : at + chain.TERMS] = 0.0
-                        x[at : at + len(part.coef)] = part.coef
+        """Write the signs of all groups, and of those on a bridge their polynomials and the signs behind it."""
+        mechanics, ints, x = self.mechanics, self.ints, self.floats
+        signs = self._part(chain.SIGNS, 1, int(ints[chain.N_SIGNS]))[0]
+        sequence, bridge = mechanics.program.sequence, mechanics.bridge
+        for name, own in mechanics.signs.items():
+            at = sequence.items[sequence.groups[name]].sign_place
+            signs[at : at + len(own)] = own
+        at, n = int(ints[chain.SOLVING]), int(ints[chain.N_SOLVING])
+        steps = ints[at : at + STEP_SIZE * n].reshape(n, STEP_SIZE)
+        for entry in self._entries():  # those of the last bridge
+            steps[entry[chain.STEP], [ADDRESS, PLACE]] = entry[[chain.OWN_ADDRESS, chain.OWN_TABLE]]
+        ints[chain.BRIDGED] = 0 if bridge is None else len(bridge.after)
+        if bridge is None:
+            return
+        self._part(chain.BRIDGE, 1, 3)[0] = bridge.z, bridge.reach, bridge.way
+        for entry, (name, after) in zip(self._entries(), bridge.after.items(), strict=True):
+            entry[:] = self._bridged[name]
+            entry[chain.BRIDGE_ADDRESS] = address(chain.bridge)  # compiled where there is one
+            sides, n = int(entry[chain.SIDES]), len(after)
+            x[sides : sides + n], x[sides + n : sides + 2 * n] = mechanics.signs[name], after
+            at = sides + 2 * n  # the series come behind the signs
+            for parts in bridge.series[name]:
+                for part in parts:
+                    x[at : at + chain.TERMS] = 0.0
+                    x[at : at + len(part.coef)] = part.coef
+                    at += chain.TERMS
+
+    def _entries(self) -> NDArray[np.int64]:
+        """The groups on the bridge."""
+        at, n = int(self.ints[chain.BRIDGE_AT]), int(self.ints[chain.BRIDGED])
+        return self.ints[at : at + chain.BRIDGED_SIZE * n].reshape(n, chain.BRIDGED_SIZE)
 
     def watch(self, lengths: dict[Coordinate, float]) -> None:
         """Set the squared lengths of the coordinates' directions in the tree, which the criterion divides by."""
@@ -161,7 +164,7 @@ class Machine:
         """Give the mechanics what is needed to evaluate next to the accepted state: starts, angles, turns."""
         mechanics, x = self.mechanics, self.floats
         t = float(x[chain.BASE_TIME])
-        mechanics.known = (t, self._part(chain.BASE, int(self.ints[chain.ROWS]), 3).T.copy())
+        mechanics.known = (t, self._part(chain.BASE, 3, int(self.ints[chain.ROWS])).copy())
         mechanics.near = {row: float(mechanics.known[1][0, row]) for row in mechanics.near}
         if self.ints[chain.BODIES]:
             angle, rate, bend = self._part(chain.ANGLES, int(self.ints[chain.BODIES]), 3).T.copy()

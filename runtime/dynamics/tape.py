@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from types import ModuleType
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..mechanism.model import Array, Function, Joint, Model, PointForce, Spring, Torque, TorsionSpring
 from ..motion.program import Carrier, Program, Terms, _sum
-from ..motion.tables import Angle, Combined, Entry, kind_of, layout_of, variants
+from ..motion.sequence import SOLVED_KINDS
 from ..motion.timefunctions import write
+from ..sequencer import ADDRESS, COLUMN_STRIDE, COLUMNS, PLACE, REPORT_SIZE, STRIDE
 from . import chain, loads
 from .coordinates import Coordinate
 from .inertia import Inertia
@@ -30,11 +30,10 @@ class Tape:
     floats: list[float] = field(default_factory=lambda: [0.0] * chain.HEAD_FLOATS)
 
     def __post_init__(self) -> None:
-        width = 3 + self.free
         n = self.program.n_rows
-        self.ints[chain.WIDTH], self.ints[chain.FREE], self.ints[chain.ROWS] = width, self.free, n
+        self.ints[chain.FREE], self.ints[chain.ROWS] = self.free, n
         self.ints[chain.DIMENSION] = self.program.model.dimension
-        self.ints[chain.STATE] = self.numbers([0.0] * (n * width))
+        self.ints[chain.STATE] = self.numbers([0.0] * (n * (3 + self.free)))
         self.ints[chain.BASE] = self.numbers([0.0] * (3 * n))
         self.ints[chain.Y] = self.numbers([0.0] * (4 * self.free))  # y and ẏ
 
@@ -52,11 +51,11 @@ class Tape:
 
     def row(self, row: int) -> int:
         """Return the place of a row of the state."""
-        return self.ints[chain.STATE] + self.ints[chain.WIDTH] * row
+        return self.ints[chain.STATE] + row
 
     def base(self, row: int) -> int:
         """Return the place of what a row was when last accepted."""
-        return self.ints[chain.BASE] + 3 * row
+        return self.ints[chain.BASE] + row
 
     def terms(self, terms: Terms) -> tuple[int, int, int]:
         """Append a combination: place of its rows, their number, place of the factors."""
@@ -73,42 +72,74 @@ class Tape:
         return self.places([len(axes), *axes])
 
 
-# ---- groups -------------------------------------------------------------------------------------------------------
-def write_items(tape: Tape) -> Sequence[tuple[ModuleType, frozenset[int]]]:
-    """Write the steps in order; return the variants of group types that they are made of."""
-    layout = layout_of(tape.program)
-    assert layout is not None, "a mechanism with a cam has no program of groups"
-    known = variants(layout)
-    entries: list[list[int]] = []
-    buffer = 0
-    for item in layout.items:
-        if isinstance(item, Combined):
-            rows = [(tape.row(r), *tape.terms(tuple(t))) for r, t in zip(item.rows, item.terms, strict=True)]
-            table = tape.places([e for row in rows for e in row])
-            entries.append([chain.COMBINED, len(rows), table, 0, 0, 0, 0, 0])
-        elif isinstance(item, Angle):
-            places = [tape.row(item.row), tape.row(item.x), tape.row(item.y), tape.base(item.row)]
-            entries.append([chain.ANGLE, *places, 0, 0, 0])
-        else:
-            entries.append(_group(tape, item, kind_of(item, layout, known)))
-            buffer = max(buffer, 3 * len(item.points))
-    tape.ints[chain.ITEMS] = len(entries)
-    tape.ints[chain.ITEM] = tape.places([e for entry in entries for e in entry])
-    tape.ints[chain.POINTS] = tape.numbers([0.0] * buffer)
-    tape.ints[chain.BRIDGE] = tape.numbers([0.0] * 3)
-    return known
+# ---- what the sequencer reads -------------------------------------------------------------------------------------
+def write_sequence(tape: Tape, alone: int | None) -> dict[str, Ints]:
+    """Write the program as the sequencer reads it with one lane; return per group what a bridge over it needs.
+
+    `alone` is the row of the free coordinate where nothing else moves the mechanism: then its unit rate gives R without
+    columns, and bridges may lead over it. Behind the numbers of the program come the series of bridges, behind its
+    tables those of the groups on them.
+    """
+    sequence, ints = tape.program.sequence, tape.ints
+    items = sequence.of_kind(*SOLVED_KINDS)
+    solving, carrying = sequence.steps("td", items), sequence.steps("columns", items if alone is None else [])
+    quality = sequence.steps("quality", list(sequence.groups.values()))
+    ints[chain.N_SOLVING], ints[chain.SOLVING] = len(solving), tape.places(solving.ravel().tolist())
+    ints[chain.N_CARRYING], ints[chain.CARRYING] = len(carrying), tape.places(carrying.ravel().tolist())
+    ints[chain.N_QUALITY], ints[chain.QUALITY] = len(quality), tape.places(quality.ravel().tolist())
+    ints[chain.LOST] = tape.places([0] * max(len(solving), len(carrying), len(quality)))
+    ints[chain.EDGES] = tape.places([0, 1])
+    call = np.zeros(16, dtype=np.int64)
+    call[STRIDE], call[COLUMNS], call[COLUMN_STRIDE] = 1, tape.free, tape.program.n_rows
+    ints[chain.CALL] = tape.places(call.tolist())
+    ints[chain.N_SIGNS], ints[chain.SIGNS] = sequence.n_signs, tape.numbers([1.0] * sequence.n_signs)
+    ints[chain.N_WORK], ints[chain.WORK] = len(sequence.work), tape.numbers([0.0] * len(sequence.work))
+    ints[chain.KAPPA] = tape.numbers([0.0] * 3)
+    ints[chain.REPORT] = tape.numbers([0.0] * (REPORT_SIZE * len(quality)))
+    ints[chain.NUMBERS] = tape.numbers(sequence.numbers.tolist())
+    ints[chain.TABLES] = tape.places(sequence.tables.tolist())
+    ints[chain.ALONE], bridged = alone is not None, {} if alone is None else _bridges(tape, alone, solving)
+    ints[chain.N_NUMBERS] = len(tape.floats) - ints[chain.NUMBERS]
+    ints[chain.N_TABLES] = len(tape.ints) - ints[chain.TABLES]
+    ints[chain.BRIDGE_AT] = tape.places([0] * (chain.BRIDGED_SIZE * len(bridged)))
+    _predicted(tape)
+    return bridged
 
 
-def _group(tape: Tape, item: Entry, kind: int) -> list[int]:
-    m = item.module
-    r, n = len(m.DEPENDENT), len(m.BRANCHES)
-    h = tape.places([tape.row(row) for row in item.h_rows])
-    own = [tape.row(row) for row in item.phi_rows]
-    phi = tape.places([*own, *(tape.base(row) for row in item.phi_rows), n])
-    bridge = tape.numbers([0.0] * (1 + n + 3 * chain.TERMS * r)) if m.CLOSED_FORM and n else 0
-    points = tape.places([tape.row(row) for row in item.points]) if item.points else -1
-    par, signs = tape.numbers(item.par), tape.numbers(item.signs)
-    return [kind, h, phi, par, signs, bridge, points, tape.numbers([0.0] * m.WORK)]
+def _bridges(tape: Tape, coordinate: int, solving: Ints) -> dict[str, Ints]:
+    """Make room for the polynomials of all groups whose branches may meet; return their entries by name."""
+    sequence, ints = tape.program.sequence, tape.ints
+    ints[chain.BRIDGE] = tape.numbers([0.0] * 3)
+    found = {}
+    for name, i in sequence.groups.items():
+        item = sequence.items[i]
+        step = item.group_step
+        assert step is not None
+        n, r = len(step.solver.group.module.BRANCHES), len(step.phi_rows)
+        assert not step.solver.group.module.RHEONOMIC, "groups of a mechanism know the time by their drivers only"
+        if not item.closed or n == 0:
+            continue
+        own = int(np.flatnonzero(solving[:, PLACE] == item.place)[0])
+        sides, series = tape.numbers([0.0] * (2 * n)), tape.numbers([0.0] * (3 * chain.TERMS * r))
+        places = [part - ints[chain.NUMBERS] for part in (ints[chain.BRIDGE], series)]
+        table = tape.places([r, coordinate, *places, *step.phi_rows]) - ints[chain.TABLES]
+        entry = [own, solving[own, ADDRESS], item.place, 0, table, item.sign_place, n, sides]
+        found[name] = np.array(entry, dtype=np.int64)
+    return found
+
+
+def _predicted(tape: Tape) -> None:
+    """Write which rows are predicted and where to: φ of Newton's groups in their rows, angles in their numbers."""
+    sequence = tape.program.sequence
+    pairs: list[int] = []
+    for item in sequence.items:
+        if item.group_step is not None and not item.closed:
+            for row in item.group_step.phi_rows:
+                pairs += [tape.base(int(row)), tape.row(int(row))]
+        elif item.kind == "angle":
+            row, near = sequence.tables[item.place : item.place + 2].tolist()
+            pairs += [tape.base(row), tape.ints[chain.NUMBERS] + near]
+    tape.ints[chain.PREDICTED], tape.ints[chain.PREDICTED_AT] = len(pairs) // 2, tape.places(pairs)
 
 
 # ---- masses: constant on the rows ---------------------------------------------------------------------------------
@@ -148,7 +179,7 @@ def write_masses(tape: Tape, model: Model, inertia: Inertia, gravity: Array) -> 
     tape.ints[chain.WEIGHT] = tape.numbers([weight.get(row, 0.0) for row in sorted(M)])
     f = tape.free
     tape.ints[chain.MATRIX] = tape.numbers([0.0] * (f * f))
-    tape.ints[chain.VECTOR] = tape.numbers([0.0] * (2 * f))
+    tape.ints[chain.VECTOR] = tape.numbers([0.0] * f)
 
 
 def _second_moment(model: Model, carrier: Carrier, about: Array, a: int, b: int) -> float:

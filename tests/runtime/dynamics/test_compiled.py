@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from assurgent.codegen.transform import transform_text
 from assurgent.runtime.dynamics.carriers import Carriers
 from assurgent.runtime.dynamics.coordinates import null_space
+from assurgent.runtime.dynamics.crossing import bridge_ahead
 from assurgent.runtime.dynamics.forward import simulate
 from assurgent.runtime.dynamics.partition import Partition
 from assurgent.runtime.dynamics.posture import poses_of
@@ -98,6 +98,33 @@ def test_all_loads_against_the_wrenches_on_the_bodies(mechanisms, read, space):
         found = machine.rates(t, np.concatenate([z, zdot]))
         moved = run.equations.moved(t, z, zdot)
         assert found == pytest.approx([rate, moved.zddot[0]], rel=1e-12)
+
+
+def test_compiled_bridges_equal_polynomials_of_numpy(mechanisms, read):
+    # windows are parallelograms: all bars in line, both branches of every group meet
+    run, machine = started(read(mechanisms.windows(2)))
+    mechanics = run.equations.mechanics
+    way = 1.0
+    angle = run.z[0] % np.pi
+    near = run.z + way * (np.pi - angle - 0.1)
+    for z in np.linspace(run.z[0], near[0], 20):  # walk there, so that every group is followed
+        run._accept(run._moved(run.t, np.array([z]), np.array([way])))
+    mechanics.bridge = bridge_ahead(run.equations, run.t, float(near[0]), way)
+    assert mechanics.bridge is not None
+    for place in (-1.5, -0.9, -0.2, 0.0, 0.4, 0.99, 1.5):  # before, on and behind it
+        z = np.array([mechanics.bridge.z + way * place * mechanics.bridge.reach])
+        moved = run.equations.moved(run.t, z, np.array([1.7]))
+        machine.enter(run.t, np.concatenate([z, [1.7]]))
+        found = instant_of(run, machine)
+        assert found.posture.origin == pytest.approx(moved.instant.posture.origin, abs=1e-12)
+        assert found.posture.rotation == pytest.approx(moved.instant.posture.rotation, abs=1e-12)
+        assert pytest.approx(moved.instant.R[:, :, run.equations.free], abs=1e-10) == found.R
+        assert found.c == pytest.approx(moved.instant.c, abs=1e-9)
+    mechanics.bridge = None
+    z = near - 0.2
+    machine.enter(run.t, np.concatenate([z, [1.7]]))  # the groups' own equations again
+    moved = run.equations.moved(run.t, z, np.array([1.7]))
+    assert instant_of(run, machine).c == pytest.approx(moved.instant.c, abs=1e-12)
 
 
 def test_torsion_springs_count_whole_turns(mechanisms, read):
@@ -199,17 +226,6 @@ def test_output_times_do_not_change_the_motion(mechanisms, read):
     assert many.diagnostics["energy_drift"] < 1e-10
 
 
-def test_the_emitted_text_depends_on_its_types_only(mechanisms, read):
-    _, machine = started(read(mechanisms.RELEASED))
-    from assurgent.runtime.motion.tables import layout_of, variants
-
-    known = variants(layout_of(machine.mechanics.program))
-    text = transform_text(known)
-    assert text == transform_text(known)
-    assert "0.0, 0.0" in text  # the frame's points never move: literal zeros in the columns of R
-    compile(text, "transform", "exec")
-
-
 def test_a_thousand_seconds_keep_energy_and_joints(mechanisms, read):
     model = read(mechanisms.RELEASED)
     outcome = simulate(model, np.linspace(0, 1000, 201), reactions=False)
@@ -221,9 +237,9 @@ def test_a_thousand_seconds_keep_energy_and_joints(mechanisms, read):
 def test_machine_code_on_disk_knows_all_its_sources():
     from numba.core.dispatcher import Dispatcher
 
-    from assurgent.runtime.dynamics import chain, equationkernels, integrator, loads
+    from assurgent.runtime.dynamics import chain, equationkernels, integrator, loads, statekernels
 
-    for module in (chain, equationkernels, integrator, loads):
+    for module in (chain, equationkernels, integrator, loads, statekernels):
         compiled = [
             f for f in vars(module).values() if isinstance(f, Dispatcher) and "dynamics" in f.py_func.__module__
         ]
