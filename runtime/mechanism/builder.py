@@ -155,7 +155,7 @@ class Mechanism:
 
     def compile(
         self,
-        times: Sequence[float] | None = None,
+        times: Sequence[float] | Array | None = None,
         points: Sequence[str] | None = None,
         bodies: Sequence[str] | None = None,
         joints: Sequence[str] | None = None,

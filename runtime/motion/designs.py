@@ -122,7 +122,7 @@ class CompiledMechanism:
         data: Mapping[str, Any],
         origin: str,
         folder: Path | None,
-        times: Sequence[float] | None,
+        times: Sequence[float] | Array | None,
         points: Sequence[str] | None,
         bodies: Sequence[str] | None,
         joints: Sequence[str] | None,
