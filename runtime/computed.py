@@ -69,6 +69,16 @@ def kinematics(model: Model, times: Array | None = None, method: str = "td", pro
     return Computed(model, outcome.results, (), error)
 
 
+def check_scheme(method: str) -> None:
+    """Refuse a scheme of reactions that does not exist."""
+    from .dynamics.reactions import SCHEMES
+
+    if method not in SCHEMES:
+        raise InputError(
+            f"--method {method}: the methods of inverse are {', '.join(SCHEMES)}{nearest(method, SCHEMES)}"
+        )
+
+
 def inverse_dynamics(
     model: Model,
     times: Array | None = None,
@@ -81,13 +91,9 @@ def inverse_dynamics(
     `prepared` are structure and program of the model where somebody has them already.
     """
     from .dynamics.inverse import inverse
-    from .dynamics.reactions import SCHEMES
     from .motion.run import failure_message
 
-    if method not in SCHEMES:
-        raise InputError(
-            f"--method {method}: the methods of inverse are {', '.join(SCHEMES)}{nearest(method, SCHEMES)}"
-        )
+    check_scheme(method)
     try:
         outcome = inverse(model, times, progress, method, prepared)
     except np.linalg.LinAlgError:

@@ -182,8 +182,9 @@ class Mechanism:
 
         `method` is the scheme of the reactions: direct, tangent or inverse. AssemblyError as of `run`.
         """
-        from ..computed import inverse_dynamics
+        from ..computed import check_scheme, inverse_dynamics
 
+        check_scheme(method)
         prepared = self._reused().prepared(settings)
         return inverse_dynamics(prepared[1].model, _asked(times), method, prepared=prepared).finished()
 
