@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -267,6 +267,43 @@ class _Check:
                 self.result.add(name, "symbolic", relative(out[order], exact[order], terms))
             self.result.add(name, "independent", relative(out[order], numeric[order], terms))
             terms = max(terms, float(np.max(np.abs(numeric[order]))), self.terms(c.hdot, c.hddot))
+        if self.running is self.group:
+            self.lanes_of_changes(c, (v, a), known, dpar, exact or numeric)
+
+    def lanes_of_changes(
+        self, c: Configuration, rates: tuple[Array, Array], known: Array, dpar: Array, exact: Sequence[Array]
+    ) -> None:
+        """Columns, sensitivities and jerks over lanes: two columns, the second one twice the first."""
+        s, rows, t = self.s, self.s + self.r, np.array([c.t])
+        state, changes = np.zeros((3, rows, 1)), np.zeros((2, self.n_par + self.r + 1))
+        state[:, :s, 0] = c.h, c.hdot, c.hddot
+        state[:, s:, 0] = c.phi, *rates
+        changes[:, : self.n_par] = dpar, 2 * dpar
+        for function, argument in (("sweep_tangents", 3), ("sweep_columns", 0)):
+            out = np.zeros((3, 2 * rows, 1))
+            out[:, :s, 0], out[:, rows : rows + s, 0] = known, 2 * known
+            self.group.over_lanes(
+                function, t, state, c.par, self.branch, argument, out=out, columns=2, changes=changes
+            )
+            first, second = out[:, s:rows, 0], out[:, rows + s :, 0]
+            name = function.replace("_", " ")
+            self.result.add(name, "independent", relative(second, 2 * first))
+            if function == "sweep_tangents":
+                terms = self.terms(*known, c.hdot, c.hddot)
+                worst = max(relative(a, np.asarray(b), terms) for a, b in zip(first, exact, strict=True))
+                self.result.add(name, "symbolic", worst)
+            else:
+                K = np.empty((self.r, self.s))
+                self.call(self.m.velocity_coefficients, c.phi, c.h, c.par, c.t, K, self.work)
+                self.result.add(name, "symbolic", relative(first[0], K @ known[0], self.terms(known[0])))
+        third = np.zeros((3, rows, 1))
+        third[0, :s, 0] = c.hdddot
+        self.group.over_lanes("sweep_jerks", t, state, c.par, self.branch, out=third)
+        single = np.empty(self.r)
+        self.call(
+            self.m.jerk, c.phi, c.h, c.par, c.t, rates[0], c.hdot, rates[1], c.hddot, c.hdddot, single, self.work
+        )
+        self.result.add("sweep jerks", "symbolic", relative(third[0, s:, 0], single))
 
     def sweeps(self, c: Configuration, routes: dict[str, tuple[Array, Array, Array]]) -> None:
         """One lane of the compiled sweeps."""
