@@ -19,7 +19,7 @@ from .plan import Array
 from .program import AngleStep, GroupStep, LinearStep, NumericStep, Program
 
 Ints = NDArray[np.int64]
-FOLDED_FROM = 400_000  # lanes times groups from which it pays to compile sweeps without the rates of constants
+FOLDED_FROM = 40_000  # lanes times groups from which it pays to compile sweeps without the rates of constants
 AT_ONCE_FROM = 10_000  # lanes from which it pays to compile Newton for all lanes at once
 EMPTY_INTS, EMPTY = np.zeros(0, dtype=np.int64), np.zeros((0, 0))
 
