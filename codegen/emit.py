@@ -52,7 +52,6 @@ class ModuleText:
     rheonomic: bool
     least_squares: bool
     in_loops: bool
-    unrolled_3ot: bool
     inlined: bool
     trigonometric: bool
     solver: str
@@ -180,7 +179,6 @@ def emit(derivation: Derivation, group: GroupIR, origin: str) -> EmittedModule:
         rheonomic=d.rheonomic,
         least_squares=least_squares,
         in_loops=loops,
-        unrolled_3ot=group.has_unrolled_3ot,
         inlined=inlined,
         trigonometric=any(_calls(k, ("sin", "cos")) for k in group.kernels),
         solver=group.solver,

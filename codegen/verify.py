@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -96,8 +97,10 @@ class _Check:
         self, derivation: Derivation, group: GroupType, running: GroupType, result: Verification, symbolic: bool
     ) -> None:
         self.d, self.group, self.m, self.running = derivation, group, group.module, running
-        # of a type that is only run, what a motion calls is compiled; everything where all of it is verified
-        self.lane_functions = ("sweep", "sweep_3ot") if running is group else ("sweep",)
+        # Of a type that is only run, what a motion calls is compiled; everything where all of it is verified. Functions
+        # over lanes take bare pointers: as plain Python there are none.
+        compiled = not isinstance(running.module.newton_at, FunctionType)
+        self.lane_functions = () if not compiled else ("sweep", "sweep_3ot") if running is group else ("sweep",)
         self.result = result
         self.symbolic = Symbolic(derivation) if symbolic else None
         self.independent = Independent(derivation)
@@ -267,7 +270,7 @@ class _Check:
                 self.result.add(name, "symbolic", relative(out[order], exact[order], terms))
             self.result.add(name, "independent", relative(out[order], numeric[order], terms))
             terms = max(terms, float(np.max(np.abs(numeric[order]))), self.terms(c.hdot, c.hddot))
-        if self.running is self.group:
+        if self.running is self.group and self.lane_functions:
             self.lanes_of_changes(c, (v, a), known, dpar, exact or numeric)
 
     def lanes_of_changes(
@@ -327,6 +330,8 @@ class _Check:
 
     def quality(self, c: Configuration) -> None:
         """Conditioning and residual of one lane, as a run asks for them."""
+        if not self.lane_functions:
+            return
         away, Phi = self.off_assembly(c)
         state, out = np.zeros((3, self.s + self.r, 1)), np.empty((3, 1, 1))
         state[0, :, 0] = np.concatenate([c.h, away])
@@ -342,13 +347,14 @@ class _Check:
         found = self.group.points(c.phi, c.h, c.par, v, c.hdot, a, c.hddot, c.t)
         values = balls(np.concatenate([c.phi, c.h, c.par, v, c.hdot, a, c.hddot, [c.t]]))
         differences = points_by_differences(self.independent, solve, c)
-        swept = self.swept_points(c, v, a)
+        swept = self.swept_points(c, v, a) if self.lane_functions else {}
         for name in self.group.points_of_interest:
             if self.symbolic:
                 exact = floats(self.points_of[name](*values)).reshape(3, -1)
                 self.result.add("points of interest", "symbolic", relative(found[name], exact))
             self.result.add("points of interest", "independent", relative(found[name], differences[name]))
-            self.result.add("sweep points", "independent", relative(swept[name], differences[name]))
+            if name in swept:
+                self.result.add("sweep points", "independent", relative(swept[name], differences[name]))
 
     def swept_points(self, c: Configuration, v: Array, a: Array) -> dict[str, Array]:
         """The points of interest of one lane, their rows after those of h and φ."""

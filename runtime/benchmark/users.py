@@ -94,7 +94,7 @@ def four_bar() -> Mechanism:
         m.point(name, place)
     m.body("frame", ["A", "D"])
     m.body("crank", ["A", "B"], length="a")
-    m.body("rod", ["B", "C"], local={"B": [0, 0], "C": ["b", 0], "P": [3.0, 1.0]})
+    m.body("rod", ["B", "C", "P"], local={"B": [0, 0], "C": ["b", 0], "P": [3.0, 1.0]})
     m.body("rocker", ["D", "C"], length="c")
     for name, bodies in (
         ("A", ["frame", "crank"]), ("B", ["crank", "rod"]), ("C", ["rod", "rocker"]), ("D", ["frame", "rocker"]),

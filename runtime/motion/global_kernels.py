@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from ..sequencer import COLUMNS, call_item, caller
+from ..sequencer import COLUMN_STRIDE, COLUMNS, call_item, caller
 from ..sources import dated
 
 # Without Numba's run-time (_nrt) nothing here can allocate: code that tried would not compile.
@@ -103,7 +103,7 @@ def block_equation(b, order, blocks, tables, numbers, t, y, scratch, call):  # t
         R[i] = y[0, row] - z[0, row] if order == 0 else z[order, row]
     if order > 0:
         return
-    call[COLUMNS] = s
+    call[COLUMNS], call[COLUMN_STRIDE] = s, n
     for c in range(s):
         units[c * n + tables[place + c]] = 1.0
     column = units.ctypes.data

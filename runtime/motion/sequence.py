@@ -26,7 +26,7 @@ from .timefunctions import TimeFunctions, write
 from .timefunctions import values as time_values
 
 Ints = NDArray[np.int64]
-FOLDED_FROM = 400_000  # lanes times groups from which it pays to compile sweeps without the rates of constants
+FOLDED_FROM = 40_000  # lanes times groups from which it pays to compile sweeps without the rates of constants
 SOLVED_KINDS = ("group", "points", "combination", "angle", "numeric")  # what a motion is made of
 AT_ONCE_FROM = 10_000  # lanes from which it pays to compile Newton for all lanes at once
 EMPTY_INTS, EMPTY = np.zeros(0, dtype=np.int64), np.zeros((0, 0))

@@ -11,7 +11,8 @@ from assurgent.runtime.library import load, manifest
 
 SUPPORT = [
     "assurgent.runtime.sequencer",
-    "assurgent.runtime.lanemath",
+    "assurgent.runtime.output_items",
+    "assurgent.runtime.motion.design_kernels",
     "assurgent.runtime.motion.global_kernels",
     "assurgent.runtime.dynamics.loads",
     "assurgent.runtime.dynamics.integrator",
@@ -28,7 +29,7 @@ def test_types_say_that_they_do_without_the_run_time(name: str) -> None:
     # An option that is not said is inherited from the caller, and kept in the cache: a function that returns an array
     # and was first called by code that counts no references would then free arrays that others still use.
     found = dispatchers(load(name).module)
-    assert len(found) > 20
+    assert len(found) > 10  # straight-line kernels are read by a compiler of their own, which knows no run-time
     for function in found.values():
         assert function.targetoptions["_nrt"] is False
         assert {"error_model", "fastmath"} <= set(function.targetoptions)

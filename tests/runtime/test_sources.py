@@ -45,7 +45,7 @@ def test_a_change_anywhere_changes_the_digest(project: dict[str, Path], changed:
 
 def test_types_are_made_by_templates_and_the_compiler_of_kernels() -> None:
     found = sources.closure(library.MAKERS)
-    needed = {"group.py.jinja", "sweep.py.jinja", "assurgent.codegen.pool", "assurgent.codegen.orders"}
+    needed = {"group.py.jinja", "lanes.py.jinja", "assurgent.codegen.pool", "assurgent.codegen.orders"}
     assert needed | {"assurgent.runtime.straight_line", "assurgent.runtime.expressions"} <= set(found)
     assert not any(name.startswith(("assurgent.runtime.motion", "assurgent.codegen.verify")) for name in found)
 
