@@ -21,7 +21,7 @@ from ..mechanism.tables import Table
 from ..mechanism.traced import Traced
 from .outputs import JOINT_KINDS, Output
 from .plan import Array
-from .program import AngleStep, GroupStep, LinearStep, NumericStep, Program, Terms
+from .program import ZERO, AngleStep, GroupStep, LinearStep, NumericStep, Program, Terms
 from .timefunctions import TimeFunctions, write
 from .timefunctions import values as time_values
 
@@ -123,7 +123,8 @@ class Sequence:
 
     def _angle(self, step: AngleStep | None, kind: str, row: int, near: Any, x: Terms, y: Terms) -> None:
         table = [row, self._number(near)]
-        for terms in (x, y):
+        for component in (x, y):
+            terms = component or ((ZERO, 0.0),)
             table.append(len(terms))
             for source, factor in terms:
                 table += [source, self._number(factor)]
