@@ -42,6 +42,7 @@ def source_of(module: str) -> Path | None:
     return found if found.is_file() else None
 
 
+@cache
 def reached_from(module: str) -> set[str]:
     """Return the modules and templates that a module or template names itself."""
     path = source_of(module)

@@ -121,7 +121,7 @@ def fresh(folder: Path) -> dict[str, str]:
     return {**os.environ, **{name: str(folder / part) for name, part in own.items()}}
 
 
-def _usual(environment: Mapping[str, str]) -> dict[str, str]:
+def usual(environment: Mapping[str, str]) -> dict[str, str]:
     """Return an environment in which Python keeps the byte code of what it imports, as it does for users."""
     return {name: value for name, value in environment.items() if name != "PYTHONDONTWRITEBYTECODE"}
 
@@ -142,7 +142,7 @@ def measure(rounds: int = ROUNDS) -> dict[str, Wait]:
         def run(file: Path) -> list[str]:
             return [python, "-m", "assurgent", "run", str(file)]
 
-        warm, cold = _usual(os.environ), _usual(fresh(folder / "cold"))
+        warm, cold = usual(os.environ), usual(fresh(folder / "cold"))
         # the shipped types' machine code is there, the new type is not
         new = {**warm, "ASSURGENT_CACHE": str(folder / "new"), "ASSURGENT_DATA": str(folder / "key")}
         seconds(run(four_bar), warm, 1)  # so that the caches are warm

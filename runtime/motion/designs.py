@@ -206,13 +206,20 @@ class CompiledMechanism:
         assert functions is not None
         self.functions = functions
         self.driver_rows = np.array(list(m.program.drivers.values()), dtype=np.int64)
-        self._grids: dict[int, Array] = {}
+        self._still: tuple[Array, Ints] | None = None  # grid and asked lanes where no driver depends on the design
+        self._steps: dict[bool, tuple[Ints, ...]] = {}
         self._spare: dict[int, list[Any]] = {}
         self._carrier: Carrier | None = None
 
     def _phases(self, lanes: int) -> tuple[Ints, ...]:
         sequence = self.mechanism.program.sequence
         folded = lanes * len(sequence.groups) >= 100_000
+        if folded not in self._steps:
+            self._steps[folded] = self._phase_steps(folded)
+        return self._steps[folded]
+
+    def _phase_steps(self, folded: bool) -> tuple[Ints, ...]:
+        sequence = self.mechanism.program.sequence
         return (
             sequence.steps("constants", sequence.of_kind("own constants")),
             sequence.steps("td", self.solving, folded),
@@ -221,16 +228,23 @@ class CompiledMechanism:
             self.outputs,
         )
 
-    def _grid(self, numbers: Array) -> Array:
-        """Return the asked instants with inner ones, fine enough for the fastest of the designs."""
+    def _grid(self, numbers: Array) -> tuple[Array, Ints]:
+        """Return the asked instants with inner ones, fine enough for the fastest design, and the asked lanes."""
+        if self._still is not None:
+            return self._still
+        grid = self._refined(numbers)
+        found = grid, np.searchsorted(grid, self.time)
+        if not self.mechanism.program.sequence.moving:
+            self._still = found
+        return found
+
+    def _refined(self, numbers: Array) -> Array:
         from .design_kernels import most_splits
 
         m, time = self.mechanism, self.time
         start = float(m.nominal.simulation.start)
         time = time if time[0] == start else np.concatenate([[start], time])
         sequence = m.program.sequence
-        if not sequence.moving and 0 in self._grids:
-            return self._grids[0]
         splits = np.ones(max(len(time) - 1, 0), dtype=np.int64)
         largest = np.array(
             [
@@ -242,10 +256,7 @@ class CompiledMechanism:
             state = np.empty((3, m.program.n_rows, len(time)))
             few = numbers if sequence.moving else numbers[:1]
             most_splits(self._functions(), few, time, state, self.driver_rows, largest, splits)
-        grid = time if splits.max(initial=1) == 1 else refined(time, splits)
-        if not sequence.moving:
-            self._grids[0] = grid
-        return grid
+        return time if splits.max(initial=1) == 1 else refined(time, splits)
 
     def _functions(self) -> tuple[Ints, Array, Array]:
         return self.functions.code, self.functions.numbers, self.functions.work()
@@ -315,8 +326,7 @@ class CompiledMechanism:
         out, answers = np.empty((1, 3, self.width)), np.zeros((1, 5), dtype=np.int64)
         numbers, kept = self.mechanism.numbers.evaluate(values)
         numbers = np.ascontiguousarray(numbers.T)
-        grid = self._grid(numbers)
-        lanes = np.searchsorted(grid, self.time)
+        grid, lanes = self._grid(numbers)
         self._lanes = grid
         state = self._run(numbers, kept, grid, lanes, self._phases(len(grid)), out, answers)
         if answers[0, 0] == 0:
@@ -337,8 +347,7 @@ class CompiledMechanism:
         if self.supported:
             numbers, kept = self.mechanism.numbers.evaluate(values)
             numbers = np.ascontiguousarray(numbers.T)
-            grid = self._grid(numbers)
-            lanes = np.searchsorted(grid, self.time)
+            grid, lanes = self._grid(numbers)
             phases = self._phases(count * len(grid))
             self._lanes = grid
             if threads == 1 or count == 1:

@@ -33,6 +33,7 @@ POINTS: dict[str, tuple[str, str | None]] = {
 # functions of the sequencer's own items
 OTHERS: dict[tuple[str, str], str] = {
     ("constants", "constants"): "constants",
+    ("constants", "values"): "constant_values",
     ("own constants", "constants"): "constant_values",
     ("constants", "tangents"): "constant_changes",
     ("constants", "tangents-3"): "constant_changes",

@@ -198,16 +198,19 @@ def begin(program: Program, grid: Array, numbers: Array | None = None) -> Soluti
     sequence = program.sequence
     numbers = sequence.numbers if numbers is None else numbers
     edges, items = np.array([0, len(grid)]), sequence.of_kind("constants")
-    sequence.run("constants", grid, state, edges, np.zeros((1, 0)), items, numbers=numbers)
+    sequence.run("values", grid, state, edges, np.zeros((1, 0)), items, numbers=numbers)  # their rates are zeros
     if program.drivers:
         state[:, list(program.drivers.values())] = sequence.drive(grid, numbers)[:3]
     return Solution(program, grid, np.arange(len(grid)), state, len(grid), numbers)
 
 
 def _lined_up(shape: tuple[int, ...]) -> Array:
-    """Return an empty array that begins on a line of the cache, so that fewer vectors of lanes straddle two."""
+    """Return zeros that begin on a line of the cache, so that fewer vectors of lanes straddle two.
+
+    Of a large array the system gives a page when it is first written: rows that nobody writes cost nothing.
+    """
     count = int(np.prod(shape))
-    room = np.empty(count + 8)
+    room = np.zeros(count + 8)
     skip = (-room.ctypes.data % 64) // 8
     return room[skip : skip + count].reshape(shape)
 
