@@ -290,7 +290,7 @@ class LaneText:
     zero_h: str
     zero_phi: str
     zero_par: str
-    sum_rates: str
+    sum_of_all: str
     modes: int
     n_branches: int
     mode_signs: str
@@ -374,7 +374,7 @@ def lanes(d: Derivation, n_branches: int, folds: bool, uses_work: bool, newton: 
         zero_h=as_tuple(["0.0"] * s),
         zero_phi=as_tuple(["0.0"] * r),
         zero_par=as_tuple(["0.0"] * n_par),
-        sum_rates=" + ".join([f"xd[{i}]" for i in range(r)] + [f"xdd[{i}]" for i in range(r)]),
+        sum_of_all=" + ".join(f"{name}[{i}]" for name in ("x", "xd", "xdd") for i in range(r)),
         modes=2**n_branches,
         n_branches=n_branches,
         mode_signs=as_tuple([sign(i, "mode") for i in range(n_branches)]),
