@@ -8,14 +8,12 @@ Arrays of bodies are those of `bodykernels`. Lanes are taken in blocks, the inne
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numba import njit
 
+from ..sources import dated
 from .jointcodes import (
     AXIS_A,
     AXIS_B,
@@ -55,15 +53,6 @@ from .jointcodes import (
 )  # fmt: skip
 
 OPTIONS: dict[str, Any] = {"cache": True, "error_model": "numpy", "fastmath": {"contract"}}
-FILES = ("rowkernels.py", "jointcodes.py")
-DIGEST = hashlib.sha256(b"".join((Path(__file__).parent / f).read_bytes() for f in FILES)).hexdigest()[:12]
-
-
-def dated(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a function a name in Numba's cache that tells the sources of the rows: it looks at its own file only."""
-    function.__qualname__ = f"{function.__name__}_{DIGEST}"
-    return function
-
 
 # ---- rows ---------------------------------------------------------------------------------------------------------
 @njit(**OPTIONS)

@@ -9,8 +9,9 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from ..sources import dated
 from .jointcodes import ROWS
-from .rowkernels import OPTIONS, dated, item_rows, moved, shared
+from .rowkernels import OPTIONS, item_rows, moved, shared
 
 
 @njit(**OPTIONS)

@@ -8,7 +8,6 @@ motion needs a closer look (change points, dead points, lost branches), is found
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,12 +22,13 @@ from ..mechanism.structure import Structure
 from ..mechanism.traced import Traced
 from ..mechanism.tracing import TracedModel, free_parameters, trace
 from ..status import MESSAGES, NO_ASSEMBLY
+from .batch import Batch, arrays_of, parts_of, series_of
 from .continuity import follow
 from .kinematics import prepare, run
 from .outputs import Output
 from .plan import Array
 from .program import GroupStep, NumericStep, Program
-from .results import BodySeries, DriverSeries, JointSeries, PointSeries, Results
+from .results import DriverSeries, Results
 from .run import LARGEST_STROKE, LARGEST_TURN, Failure, failure_message, refined
 from .sensitivities import Carrier, Sensitivities, not_whole
 from .sequence import SOLVED_KINDS, Ints
@@ -80,33 +80,6 @@ class Traceable:
     def model(self, design: Mapping[str, float]) -> Model:
         """Return the model of a design, read anew."""
         return from_data(self.data, self.origin, design, self.folder)
-
-
-@dataclass(frozen=True, eq=False)
-class Batch:
-    """The motion of many designs: every series has the designs as its first axis.
-
-    `status`: 0 whole, 1 lost on the way, 2 not assembled, 3 wrong at this design. `solved`: instants that are solved,
-    from the first on; what is not solved is NaN. `lost_at`: when a design was lost (NaN: it was not), `message` why.
-    """
-
-    parameters: Mapping[str, Array]
-    time: Array
-    points: Mapping[str, PointSeries]
-    bodies: Mapping[str, BodySeries]
-    joints: Mapping[str, JointSeries]
-    status: NDArray[np.int64]
-    solved: NDArray[np.int64]
-    lost_at: Array
-    message: tuple[str, ...]
-    own_way: NDArray[np.bool_]  # designs that were run on their own
-
-    def __len__(self) -> int:
-        return len(self.status)
-
-    def __repr__(self) -> str:
-        whole = int(np.sum(self.status == 0))
-        return f"<Batch of {len(self)} designs, {whole} whole; {len(self.time)} instants each>"
 
 
 class CompiledMechanism:
@@ -291,8 +264,8 @@ class CompiledMechanism:
         n = len(self.time)
         tables: dict[str, dict[str, Any]] = {"points": {}, "bodies": {}, "joints": {}}
         for (table, name), places in self.places.items():
-            parts = [_parts(out, output, at, n) for output, at in places]
-            tables[table][name] = _series(table, places, parts)
+            parts = [parts_of(out, output, at, n) for output, at in places]
+            tables[table][name] = series_of(table, places, parts)
         lost_at = np.full(len(answers), np.nan)
         messages = [""] * len(answers)
         for i in np.flatnonzero(answers[:, 0]):
@@ -353,13 +326,13 @@ class CompiledMechanism:
             if threads == 1 or count == 1:
                 self._run(numbers, kept, grid, lanes, phases, out, answers)
             else:
-                self._run_parts(numbers, kept, grid, lanes, phases, out, answers, threads)
+                self._runparts_of(numbers, kept, grid, lanes, phases, out, answers, threads)
         apart: dict[int, Any] = {}
         for i in np.flatnonzero(answers[:, 0] == 3).tolist():
             apart[i] = self._alone(dict(zip(self.names, values[:, i].tolist(), strict=True)), out[i], answers[i])
         return out, answers, apart
 
-    def _run_parts(
+    def _runparts_of(
         self, numbers: Array, kept: NDArray[np.bool_], grid: Array, lanes: Ints, phases: tuple[Ints, ...], out: Array,
         answers: Ints, threads: int,
     ) -> None:  # fmt: skip
@@ -423,7 +396,7 @@ class CompiledMechanism:
         solved = len(outcome.results.time)
         for (table, name), places in self.places.items():
             series = getattr(outcome.results, table)[name]
-            for (output, at), arrays in zip(places, _arrays(series), strict=True):
+            for (output, at), arrays in zip(places, arrays_of(series), strict=True):
                 for order, (width, values) in enumerate(zip(output.widths, arrays, strict=True)):
                     out[order, at : at + width * solved] = np.asarray(values).ravel()
         failure = outcome.failure
@@ -436,8 +409,8 @@ class CompiledMechanism:
         model, n = self.mechanism.traced.model, len(self.time)
         tables: dict[str, dict[str, Any]] = {"points": {}, "bodies": {}, "joints": {}}
         for (table, name), places in self.places.items():
-            parts = [_parts(out, output, at, n, solved) for output, at in places]
-            tables[table][name] = _series(table, places, parts)
+            parts = [parts_of(out, output, at, n, solved) for output, at in places]
+            tables[table][name] = series_of(table, places, parts)
         drivers: dict[str, DriverSeries] = {}
         return Results(
             model.name, "td", model.space, self.time[:solved], tables["points"], tables["bodies"], tables["joints"],
@@ -465,55 +438,3 @@ class CompiledMechanism:
             return str(apart)
         failure = self._failure(answer)
         return MESSAGES[NO_ASSEMBLY] if failure is None else failure_message(failure)
-
-
-Parts = tuple[Array, Array, Array]
-
-
-def _parts(out: Array, output: Output, at: int, n: int, solved: int | None = None) -> Parts:
-    """Return value, rate and acceleration of an output from its place; designs, if any, are the first axis."""
-    found = []
-    m = n if solved is None else solved
-    for order, width in enumerate(output.widths):
-        flat = out[..., order, at : at + m * width]
-        shape = (*flat.shape[:-1], m, 3, 3) if width == 9 else (*flat.shape[:-1], m, width) if width > 1 else flat.shape
-        found.append(flat.reshape(shape))
-    return found[0], found[1], found[2]
-
-
-def _series(table: str, places: Sequence[tuple[Output, int]], parts: Sequence[Parts]) -> Any:
-    """Return the series of a name from its parts."""
-    first = parts[0]
-    if table == "points":
-        return PointSeries(*first)
-    if table == "bodies":
-        kind = "rotation" if first[0].ndim > first[1].ndim else "angle"
-        return BodySeries(**{kind: first[0], "angular_velocity": first[1], "angular_acceleration": first[2]})
-    if places[0][0].function == "write_displacement":
-        return JointSeries(displacement=first[0], rate=first[1], acceleration=first[2])
-    if len(parts) == 1:
-        return JointSeries(angle=first[0], rate=first[1], acceleration=first[2])
-    slide = parts[1]
-    return JointSeries(
-        angle=first[0], rate=first[1], acceleration=first[2], displacement=slide[0], displacement_rate=slide[1],
-        displacement_acceleration=slide[2],
-    )  # fmt: skip
-
-
-def _arrays(series: Any) -> list[Parts]:
-    """Return the arrays of a series in the order of its outputs."""
-    if isinstance(series, PointSeries):
-        return [(series.position, series.velocity, series.acceleration)]
-    if isinstance(series, BodySeries):
-        value = series.angle if series.rotation is None else series.rotation
-        assert value is not None
-        return [(value, series.angular_velocity, series.angular_acceleration)]
-    found = []
-    if series.angle is not None:
-        found.append((series.angle, series.rate, series.acceleration))
-    if series.displacement is not None:
-        rates = (series.rate, series.acceleration) if series.angle is None else (
-            series.displacement_rate, series.displacement_acceleration
-        )  # fmt: skip
-        found.append((series.displacement, *rates))
-    return found

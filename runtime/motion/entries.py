@@ -30,7 +30,7 @@ POINTS: dict[str, tuple[str, str | None]] = {
     "tangents-3": ("sweep_point_tangents", "3"),
     "jerks": ("sweep_point_jerks", None),
 }
-# functions of the sequencer's own items
+# functions of items that belong to no type
 OTHERS: dict[tuple[str, str], str] = {
     ("constants", "constants"): "constants",
     ("constants", "values"): "constant_values",
@@ -78,6 +78,7 @@ def _of_type(module: ModuleType, name: str, argument: int | None) -> int:
 
 @functools.cache
 def _own(name: str) -> int:
-    from .. import sequencer
+    from .. import items
+    from ..sequencer import address
 
-    return sequencer.address(getattr(sequencer, name))
+    return address(getattr(items, name))

@@ -14,9 +14,10 @@ import numpy as np
 from numba import carray, cfunc, njit
 
 from .. import lanemath
+from ..sources import dated
 from .timefunctions import CODE, ENTRY, HEAD, LINEAR, OPERATIONS, REGISTER, SPARE, STEP, TABLE, VARIABLE
 from .timefunctions import LANES as BLOCK
-from .timekernels import ARGUMENTS, INTEGERS, PLAIN, dated, quotient
+from .timekernels import ARGUMENTS, INTEGERS, PLAIN, quotient
 
 (
     NUMBER, ROW, LEVEL, SHIFT, SCALE, ADD, SUBTRACT, MULTIPLY, DIVIDE, SCALE_BY, DIVIDE_BY, NEGATE, IF, ATAN2, MIN,

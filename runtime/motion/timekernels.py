@@ -6,19 +6,17 @@ that it is compiled once, whoever calls it, and not even loaded for those who ha
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numba import njit
 
 from ..sequencer import caller
-from ..sources import digest
+from ..sources import dated
 from .timefunctions import ADDRESS, ENTRY, HEAD, LINEAR
 
 OPTIONS: dict[str, Any] = {"error_model": "numpy", "no_cfunc_wrapper": True, "_nrt": False}
 INTERNAL = {**OPTIONS, "no_cpython_wrapper": True, "forceinline": True}
-DIGEST = digest(__name__, f"{__name__.rpartition('.')[0]}.formulakernels")[:12]
 
 # what the interpreter is called with: addresses of arrays of doubles, of integers, and plain integers
 ARGUMENTS = (
@@ -28,12 +26,6 @@ ARGUMENTS = (
 INTEGERS = ("code", "rows", "sources")
 PLAIN = ("designs", "instants", "period", "stride", "order", "first", "last", "columns", "apart")
 call21 = caller(len(ARGUMENTS))
-
-
-def dated(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a function a name in Numba's cache that tells all sources of its machine code, not its own file alone."""
-    function.__qualname__ = f"{function.__name__}_{DIGEST}"
-    return function
 
 
 @njit(**INTERNAL)

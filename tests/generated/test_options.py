@@ -11,6 +11,7 @@ from assurgent.runtime.library import load, manifest
 
 SUPPORT = [
     "assurgent.runtime.sequencer",
+    "assurgent.runtime.items",
     "assurgent.runtime.output_items",
     "assurgent.runtime.motion.design_kernels",
     "assurgent.runtime.motion.global_kernels",
