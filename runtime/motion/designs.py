@@ -318,33 +318,28 @@ class CompiledMechanism:
         answers = np.full((count, 5), 3, dtype=np.int64)
         out = np.empty((count, 3, self.width))
         if self.supported:
-            numbers, kept = self.mechanism.numbers.evaluate(values)
-            numbers = np.ascontiguousarray(numbers.T)
-            grid, lanes = self._grid(numbers)
-            phases = self._phases(count * len(grid))
-            self._lanes = grid
-            if threads == 1 or count == 1:
-                self._run(numbers, kept, grid, lanes, phases, out, answers)
-            else:
-                self._runparts_of(numbers, kept, grid, lanes, phases, out, answers, threads)
+            edges = np.linspace(0, count, min(threads, count) + 1).astype(int).tolist()
+            parts = [slice(a, b) for a, b in zip(edges[:-1], edges[1:], strict=True)]
+            numbers = np.empty((count, self.mechanism.numbers.n_wanted))
+            kept = np.empty(count, dtype=np.bool_)
+
+            def evaluate(part: slice) -> None:
+                found, kept[part] = self.mechanism.numbers.evaluate(values[:, part])
+                numbers[part] = found.T
+
+            def solve(part: slice) -> None:
+                self._run(numbers[part], kept[part], grid, lanes, phases, out[part], answers[part])
+
+            with using_threads(threads):
+                each(evaluate, parts)
+                grid, lanes = self._grid(numbers)
+                phases = self._phases(count * len(grid))
+                self._lanes = grid
+                each(solve, parts)
         apart: dict[int, Any] = {}
         for i in np.flatnonzero(answers[:, 0] == 3).tolist():
             apart[i] = self._alone(dict(zip(self.names, values[:, i].tolist(), strict=True)), out[i], answers[i])
         return out, answers, apart
-
-    def _runparts_of(
-        self, numbers: Array, kept: NDArray[np.bool_], grid: Array, lanes: Ints, phases: tuple[Ints, ...], out: Array,
-        answers: Ints, threads: int,
-    ) -> None:  # fmt: skip
-        """Run designs by several threads, each a share of them with a state of its own."""
-        parts = np.linspace(0, len(numbers), threads + 1).astype(int)
-
-        def part(i: int) -> None:
-            a, b = int(parts[i]), int(parts[i + 1])
-            self._run(numbers[a:b], kept[a:b], grid, lanes, phases, out[a:b], answers[a:b])
-
-        with using_threads(threads):
-            each(part, range(threads))
 
     def _run(
         self, numbers: Array, kept: NDArray[np.bool_], grid: Array, lanes: Ints, phases: tuple[Ints, ...], out: Array,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -37,5 +39,10 @@ def each(function: Callable[[Item], Result], items: Iterable[Item]) -> list[Resu
     listed, count = list(items), thread_count()
     if count == 1 or len(listed) < 2:
         return [function(item) for item in listed]
-    with ThreadPoolExecutor(count) as pool:
-        return list(pool.map(function, listed))
+    return list(_pool(count, os.getpid()).map(function, listed))
+
+
+@functools.cache
+def _pool(count: int, process: int) -> ThreadPoolExecutor:
+    """Return threads that wait for work: to start them costs as much as hundreds of designs. A fork has none of them."""
+    return ThreadPoolExecutor(count)
