@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import importlib
 import io
 import json
 import sys
@@ -310,6 +311,9 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
 }
 
 
+WITHOUT_NUMBA = ("types", "show")
+
+
 def _read_as_meant(arguments: Sequence[str]) -> list[str]:
     """Return the arguments with what argparse would misread in its long form: a time below zero, a file as joints."""
     found: list[str] = []
@@ -323,6 +327,20 @@ def _read_as_meant(arguments: Sequence[str]) -> list[str]:
     return found
 
 
+def _numba_without_blas() -> None:
+    """Load Numba without the BLAS that it looks for: to import SciPy's takes 0.13 s, and no kernel here calls it.
+
+    Only for a process of our own: elsewhere somebody's kernels may want it.
+    """
+    library = "scipy.linalg.cython_blas"
+    if not {library, "numba.np.arraymath"} & sys.modules.keys():
+        sys.modules[library] = None  # type: ignore[assignment]
+        try:
+            importlib.import_module("numba.np.arraymath")
+        finally:
+            del sys.modules[library]
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; every error of the user's ends in one message and its exit code."""
     for stream in (sys.stdout, sys.stderr):
@@ -330,6 +348,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             stream.reconfigure(errors="replace")  # Φ becomes ? where the terminal cannot show it
     try:
         options = _arguments().parse_args(_read_as_meant(sys.argv[1:] if arguments is None else arguments))
+        if arguments is None and options.command not in WITHOUT_NUMBA:
+            _numba_without_blas()
         return COMMANDS[options.command](options)
     except AssurgentError as error:
         err.print(f"[bold red]assurgent:[/] {_literal(str(error))}", soft_wrap=True, highlight=False)
