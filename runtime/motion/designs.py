@@ -7,6 +7,7 @@ motion needs a closer look (change points, dead points, lost branches), is found
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -319,7 +320,7 @@ class CompiledMechanism:
         out = np.empty((count, 3, self.width))
         if self.supported:
             edges = np.linspace(0, count, min(threads, count) + 1).astype(int).tolist()
-            parts = [slice(a, b) for a, b in zip(edges[:-1], edges[1:], strict=True)]
+            parts = [slice(a, b) for a, b in itertools.pairwise(edges)]
             numbers = np.empty((count, self.mechanism.numbers.n_wanted))
             kept = np.empty(count, dtype=np.bool_)
 

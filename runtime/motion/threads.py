@@ -44,5 +44,5 @@ def each(function: Callable[[Item], Result], items: Iterable[Item]) -> list[Resu
 
 @functools.cache
 def _pool(count: int, process: int) -> ThreadPoolExecutor:
-    """Return threads that wait for work: to start them costs as much as hundreds of designs. A fork has none of them."""
+    """Return threads that wait for work: starting them costs as much as many designs. A fork has none."""
     return ThreadPoolExecutor(count)
