@@ -66,6 +66,10 @@ class ModuleText:
     unpack_rates: tuple[str, ...]
     unpack_motion: tuple[str, ...]
     unpack_change: tuple[str, ...]
+    profile_names: str
+    profiles: tuple[layout.ProfileText, ...]
+    developed: str
+    varied: str
     lane: layout.LaneText
     sweeps: tuple[SweepText, ...]
     kernels: tuple[layout.KernelText, ...]
@@ -193,12 +197,16 @@ def emit(derivation: Derivation, group: GroupIR, origin: str) -> EmittedModule:
         unpack_rates=layout.lines(layout.rates(d)),
         unpack_motion=layout.lines(layout.motion(d)),
         unpack_change=layout.lines(layout.change(d)),
+        profile_names=_names([p.name for p in layout.profiles(d)]),
+        profiles=layout.profiles(d),
+        developed=layout.developed(d, "ps"),
+        varied=layout.developed(d, "dps"),
         lane=layout.lanes(
             d,
             len(group.branches),
             folds=inlined and group.has_closed_form,
             uses_work=loops or not group.has_closed_form,
-            newton=not loops and not group.has_closed_form,
+            newton=not loops and not group.has_closed_form and not spec.profiles,
         ),
         sweeps=(
             SweepText("sweep", "TD", False, False),

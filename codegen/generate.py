@@ -204,7 +204,7 @@ def as_plain_python(path: Path, name: str) -> ModuleType:
     """Import an emitted module without compiling it: the same statements, slow to run but ready at once."""
     import numba
 
-    from ..runtime import lanemath  # noqa: F401 - what the module imports is compiled all the same
+    from ..runtime import lanemath, profiles  # noqa: F401 - what the module imports is compiled all the same
 
     compiling = numba.config.DISABLE_JIT
     numba.config.DISABLE_JIT = True

@@ -238,6 +238,7 @@ def arguments(d: Derivation, loops: bool, n_branches: int) -> dict[str, str]:
         "b_dependent": entries([f"b[{i}]" for i in range(r)]),
         "max_Phi": _largest([f"abs(Phi[{i}])" for i in range(p)]),
         "found": entries([f"found[{i}]" for i in range(r)]),
+        "newton_lane": "given, t[k], work, item, numbers" if d.spec.profiles else "ps, t[k], work",
     }
 
 
@@ -248,6 +249,41 @@ def sizes(d: Derivation, loops: bool) -> Sizes:
     tensors = rheonomic + (2 * r + r * s if d.rheonomic else 0)
     work = tensors + r + r * s + s * r * s
     return Sizes(p, r, s, len(d.active), columns, rheonomic, tensors, work)
+
+
+PROFILE_PARTS = 6  # the place, and five coefficients
+
+
+@dataclass(frozen=True)
+class ProfileText:
+    """A parameter that is a function of an unknown: its name, the unknown's number, and the number of its first part."""
+
+    name: str
+    unknown: int
+    first: int
+    parts: str
+    changes: str
+    trial: str
+
+
+def profiles(d: Derivation) -> tuple[ProfileText, ...]:
+    spec = d.spec
+    found = []
+    for c, unknown in spec.profiles:
+        i = spec.phi.index(unknown)
+        trial = as_tuple([f"x[{k}] + turn" if k == i else f"x[{k}]" for k in range(d.n_dependent)])
+        first = spec.par.index(c.symbols[0])
+        parts = as_tuple([f"ps[{first + k}]" for k in range(PROFILE_PARTS)])
+        found.append(ProfileText(c.name, i, first, parts, parts.replace("ps", "dps"), trial))
+    return tuple(found)
+
+
+def developed(d: Derivation, given: str) -> str:
+    """Return the tuple of parameters `given` with the parts of every profile in their places."""
+    found = [f"{given}[{i}]" for i in range(len(d.par.symbols))]
+    for number, p in enumerate(profiles(d)):
+        found[p.first : p.first + PROFILE_PARTS] = [f"f{number}[{k}]" for k in range(PROFILE_PARTS)]
+    return as_tuple(found)
 
 
 # ---- over lanes ----------------------------------------------------------------------------------------------------
@@ -277,6 +313,7 @@ class LaneText:
     start_place: int
     size_place: int
     sign_place: int
+    profile_place: int
     point_place: int
     plain: tuple[str, str, str]
     state: tuple[str, str, str]
@@ -307,6 +344,7 @@ def lanes(d: Derivation, n_branches: int, folds: bool, uses_work: bool, newton: 
     """Return the strings of the functions over lanes."""
     r, s, n_par = d.n_dependent, d.n_independent, len(d.par.symbols)
     par_place, axes = s + r, 2 if d.spec.space == "planar" else 3
+    n_profiles = len(d.spec.profiles)
     n_point = len(d.spec.points) * axes
 
     def known(array: str, offset: str = "") -> str:
@@ -361,7 +399,8 @@ def lanes(d: Derivation, n_branches: int, folds: bool, uses_work: bool, newton: 
         start_place=par_place + 1,
         size_place=par_place + 2,
         sign_place=par_place + 3,
-        point_place=par_place + 4,
+        profile_place=par_place + 4,
+        point_place=par_place + 4 + n_profiles,
         plain=(known("q"), known("qdot"), known("qddot")),
         state=(own("q"), own("qdot"), own("qddot")),
         out=(own("out"), own("outdot"), own("outddot")),

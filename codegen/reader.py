@@ -161,6 +161,13 @@ class _Reader:
         self.names_are_free(spec)
         self.formulas_have_shape(spec)
         self.counts(spec)
+        for profile, unknown in spec.profiles:
+            if unknown not in spec.phi:
+                self.fail(
+                    "parameters",
+                    profile.name,
+                    f"a profile is a function of one unknown number, everywhere the same: {profile.name}(x)",
+                )
         return spec
 
     def known_keys(self) -> None:

@@ -334,7 +334,8 @@ class GroupType:
 
         s, r, n_par = len(self.independent), len(self.dependent), len(self.parameters)
         points = range(s + r, state.shape[1])
-        table = np.array([*range(s + r), 0, n_par, n_par + r, 0, *points], dtype=np.int64)
+        functions = [0] * len(self.module.PROFILES)  # none: profiles are what the parameters say
+        table = np.array([*range(s + r), 0, n_par, n_par + r, 0, *functions, *points], dtype=np.int64)
         numbers = np.concatenate([par, np.zeros(r) if start is None else start, [size]])
         made = getattr(self.module, function)
         address = sq.address(made if argument is None else sq.made(made, argument))

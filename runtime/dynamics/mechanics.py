@@ -14,9 +14,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import AssemblyError, InputError
+from ..errors import AssemblyError
 from ..mechanism.model import Array
-from ..motion.program import AngleStep, GroupStep, NumericStep, Program
+from ..motion.program import AngleStep, GroupStep, Program
 from ..motion.run import Solution, assembly_modes
 from ..motion.sequence import SOLVED_KINDS
 from .carriers import Carriers, Instant
@@ -56,10 +56,6 @@ class Mechanics:
         self.near: dict[int, float] = {}  # continuous angles by their rows
         self.bridge: Bridge | None = None
         self.evaluations = 0
-        if any(isinstance(s, NumericStep) for s in program.steps):
-            raise InputError(
-                "a mechanism with a cam has no closed solver for its free coordinates - use simulate --method global"
-            )
         self._items = program.sequence.of_kind(*SOLVED_KINDS)
         self.groups = tuple(s for s in program.steps if isinstance(s, GroupStep))
         self.known: tuple[float, Array] | None = None  # time and φ, φ̇, φ̈ of all rows when last accepted

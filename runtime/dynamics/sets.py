@@ -10,7 +10,7 @@ import numpy as np
 from ..errors import AssurgentError
 from ..mechanism.model import Array, Body, Model
 from ..mechanism.structure import Structure
-from ..motion.plan import GroupPlan, Plan
+from ..motion.plan import GroupPlan
 from ..motion.planning import plan_groups, studied
 from ..motion.program import GroupStep, build
 from ..motion.solvers import bind
@@ -65,12 +65,11 @@ class Sets:
         """Return the mechanics of a set with every group on the branch of a posture; values of all its drivers."""
         built = self.build(chosen, posture, values)
         posed = at_posture(built.model, posture)
-        plans = {p.name: p for p in plan_groups(posed, built.structure) if isinstance(p, GroupPlan)}
+        plans = {p.name: p for p in plan_groups(posed, built.structure) }
         mechanics = built.mechanics
         if any(plans[s.plan.name].specification != s.plan.specification for s in mechanics.groups):
             # the plan depends on where it was made: take the one of this posture
-            ordered: list[Plan] = list(plan_groups(posed, built.structure))
-            mechanics = Mechanics(build(posed, ordered, self.progress))
+            mechanics = Mechanics(build(posed, plan_groups(posed, built.structure), self.progress))
             plans = {s.plan.name: s.plan for s in mechanics.groups}
         starts = {s.plan.name: self._start(s, plans[s.plan.name]) for s in mechanics.groups}
         mechanics.begin(posture.time, values, starts, posture.angle)

@@ -28,7 +28,7 @@ from .continuity import follow
 from .kinematics import prepare, run
 from .outputs import Output
 from .plan import Array
-from .program import GroupStep, NumericStep, Program
+from .program import GroupStep, Program
 from .results import DriverSeries, Results
 from .run import LARGEST_STROKE, LARGEST_TURN, Failure, failure_message, refined
 from .sensitivities import Carrier, Sensitivities, not_whole
@@ -59,9 +59,9 @@ class Traceable:
 
     @property
     def reusable(self) -> bool:
-        """Whether results follow from the rows alone: cams and the turning of rods are computed from the model."""
+        """Whether results follow from the rows alone: the turning of rods is computed from the model."""
         sequence = self.program.sequence
-        if any(isinstance(step, NumericStep) for step in self.program.steps) or sequence.motions is None:
+        if sequence.motions is None:
             return False
         kinds = {name: joint.kind for name, joint in self.traced.model.joints.items()}
         for (table, name), parts in sequence.written.items():
@@ -288,7 +288,7 @@ class CompiledMechanism:
         """
         if not self.supported:
             raise InputError(
-                f"{self.mechanism.origin}: a mechanism with a cam, or points beside the line of a rod, has no "
+                f"{self.mechanism.origin}: points beside the line of a rod have no "
                 "sensitivities - leave these points out of compile(points=[...])"
             )
         if self._carrier is None:

@@ -55,19 +55,32 @@ def partials(functions: Sequence[Function], rows: Rows) -> Partials:
     found: list[Expression] = []
     targets, sources = [], []
     for i, function in enumerate(functions):
-        if not isinstance(function, Expression):
-            continue
-        of_name = {name: rows(name, value) for name, value in function.constants.items()}
-        for row in sorted({r for r in of_name.values() if r is not None}):
-            names = frozenset(name for name, r in of_name.items() if r == row)
-            node = differentiated(function, names)
-            if node is not None:
-                text = f"derivative of {function.text} by {', '.join(sorted(names))}"
-                found.append(Expression(text, node, function.constants, function.variable, postfix(node)))
-                targets.append(i)
-                sources.append(row)
+        own = by_constants(function, rows)
+        found += own.values()
+        sources += own.keys()
+        targets += [i] * len(own)
     written = write(found, rows, columns=True)
     return Partials(written, np.array(targets, dtype=np.int64), np.array(sources, dtype=np.int64))
+
+
+def by_constants(function: Function, rows: Rows) -> dict[int, Expression]:
+    """Return the derivatives of one function that do not vanish, by the row of the constant."""
+    if not isinstance(function, Expression):
+        return {}
+    of_name = {name: rows(name, value) for name, value in function.constants.items()}
+    found = {}
+    for row in sorted({r for r in of_name.values() if r is not None}):
+        derivative = by_names(function, frozenset(name for name, r in of_name.items() if r == row))
+        if derivative is not None:
+            found[row] = derivative
+    return found
+
+
+def by_names(function: Expression, names: frozenset[str]) -> Expression | None:
+    """Return the derivative by names that change together, constants or the variable; None where it vanishes."""
+    node = differentiated(function, names)
+    text = f"derivative of {function.text} by {', '.join(sorted(names))}"
+    return None if node is None else Expression(text, node, function.constants, function.variable, postfix(node))
 
 
 # ---- trees --------------------------------------------------------------------------------------------------------

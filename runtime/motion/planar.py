@@ -6,12 +6,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..mechanism.arithmetic import phase, plane, turned
+from ..mechanism.arithmetic import is_zero, phase, plane, turned
 from ..mechanism.model import Driver, Joint, Model
-from .plan import Along, Angle, AngleOf, Axes, Between, GroupPlan, Placement, PointOf, ValueOf, VectorOf
+from .plan import Along, Angle, AngleOf, Array, Axes, Between, GroupPlan, Placement, PointOf, ValueOf, VectorOf
 from .planar_layout import Class, Cluster, local
 from .planar_places import Places, as_factor, pair, turn_text
 from .planar_terms import Term, Vector, add, constant, negative
+
+
+X_AXIS = np.array([1.0, 0.0])
 
 
 def plan_planar(
@@ -39,6 +42,7 @@ def plan_planar(
         sheet.values,
         sheet.start,
         placements,
+        sheet.profiles,
     )
 
 
@@ -133,6 +137,8 @@ class _Writer(Places):
                 self._gear(j)
             case "rack":
                 self._rack(j)
+            case "cam":
+                self._cam(j)
 
     def _through(self, j: Joint) -> str:
         if j.first in self.layout.inside:
@@ -203,28 +209,55 @@ class _Writer(Places):
         self.sheet.require("gear", f"{b} - {c} - {ratio}*({a} - {c}) = {g}")
 
     def _rack(self, j: Joint) -> None:
-        layout, s = self.layout, self.sheet
+        s = self.sheet
         (p, po), (r, ro) = self._theta(j.first, f"{j.name} pinion"), self._theta(j.second, f"{j.name} rack")
         centre = self._point(j.first, j.a, None, f"{j.name} centre")
         base = self._point(j.second, j.b, None, f"{j.name} base")
         pinion, rack = self.body(j.first), self.body(j.second)
-        axis = local(j.axis_b)
-        if j.second in layout.inside:
-            c, orientation = layout.class_of[j.second], layout.orientations[j.second]
-            U, unit = self._base(c)
-            turn = turn_text(Term(1, orientation.turns), self._value)
-            z = orientation.unit * axis / unit
-            U = f"rot({U}, {turn})" if turn else U
-            x, y = s.parameter("p", "number", z.real), s.parameter("q", "number", z.imag)
-            u = s.define("n", f"{x}*{as_factor(U)} + {y}*perp({U})")
-        else:
-            u = s.known(("axis", j.name), "u", "unit vector", VectorOf(j.second, j.axis_b))
-        heading = axis * turned(rack.angle)
+        u = self._heading(j.second, j.axis_b, j.name)
+        heading = local(j.axis_b) * turned(rack.angle)
         way = local(rack.outside(j.b)) - local(pinion.outside(j.a))
         held = (heading.conjugate() * way).real - j.radius * (pinion.angle - rack.angle)
         held = self._held(held, (-j.radius, po), (j.radius, ro))
         radius, g = s.parameter("r", "offset", j.radius), s.parameter("g", "offset", held)
         s.require("rack", f"dot({u}, {base} - ({centre})) - {radius}*({p} - {r}) = {g}")
+
+    def _heading(self, body: str, axis: Array, role: str) -> str:
+        """Return a direction of any body, a unit vector, as text."""
+        layout, s = self.layout, self.sheet
+        if body not in layout.inside:
+            return s.known(("axis", role), "u", "unit vector", VectorOf(body, axis))
+        orientation = layout.orientations[body]
+        U, unit = self._base(layout.class_of[body])
+        turn = turn_text(Term(1, orientation.turns), self._value)
+        z = orientation.unit * local(axis) / unit
+        U = f"rot({U}, {turn})" if turn else U
+        x, y = s.parameter("p", "number", z.real), s.parameter("q", "number", z.imag)
+        return s.define("n", f"{x}*{as_factor(U)} + {y}*perp({U})")
+
+    def _cam(self, j: Joint) -> None:
+        """The outline r(psi) touches a point, a roller about it (at a distance along its normal), or a line through it.
+
+        psi, the polar angle of the place of contact, is one unknown more. Where it begins is sought round the outline.
+        """
+        assert j.profile is not None and j.follower is not None
+        s = self.sheet
+        centre = as_factor(self._point(j.first, j.a, None, f"{j.name} centre"))
+        F = as_factor(self._point(j.second, j.b, None, f"{j.name} follower"))
+        U = self._heading(j.first, X_AXIS, f"{j.name} cam")
+        r = s.profile(j.profile)
+        psi = s.unknown(f"psi{len(s.profiles)}", "angle", 0.0)
+        radius, slope, e = f"{r}({psi})", f"slope({r}, {psi})", s.define("E", f"rot({U}, {psi})")
+        if j.follower.direction is not None:
+            d = self._heading(j.second, j.follower.direction, f"{j.name} face")
+            s.require("face", f"cross({d}, {centre} + {radius}*{e} - {F}) = 0")
+            s.require("tangent", f"cross({d}, {slope}*{e} + {radius}*perp({e})) = 0")
+        elif is_zero(j.follower.radius):
+            s.require("contact", f"{F} - {centre} = {radius}*{e}")
+        else:
+            rho = s.parameter("rho", "length", j.follower.radius)
+            part = s.define("m", f"{rho}/sqrt({radius}^2 + {slope}^2)")
+            s.require("roller", f"{F} - {centre} = {radius}*(1 + {part})*{e} - {slope}*{part}*perp({e})")
 
     def _distance(self, d: Driver) -> None:
         assert d.ends is not None

@@ -15,7 +15,7 @@ from ..errors import AssemblyError, InputError
 from ..mechanism.model import Model
 from ..status import MESSAGES, NO_ASSEMBLY, OK, SINGULAR
 from .plan import Array
-from .program import GroupStep, NumericStep, Program
+from .program import GroupStep, Program
 from .sequence import SOLVED_KINDS, Ints
 from .solvers import Solver
 from .threads import each, thread_count
@@ -79,7 +79,6 @@ class Solution:
     signs: dict[str, Array] = field(default_factory=dict)  # of the first step
     course: Course = field(default_factory=Course)
     notes: dict[str, object] = field(default_factory=dict)  # of the method, for the diagnostics
-    residuals: dict[str, float] = field(default_factory=dict)  # largest, scaled, of groups in absolute coordinates
 
     @cached_property
     def jerks(self) -> Array:
@@ -243,24 +242,20 @@ def solve(
 
 
 def segments(solution: Solution, last: GroupStep | None = None) -> list[list[int]]:
-    """Return the items in order, in one piece but for groups that Python looks after: cams, bridges.
+    """Return the items in order, in one piece but for bridges; `last` is the group at which to end.
 
-    A bridge is built of lanes on both sides, so that what builds on its group must wait for it. `last` is the group
-    at which to end.
+    A bridge is built of lanes on both sides, so that what builds on its group must wait for it.
     """
     bridged = solution.course.bridges
     found: list[list[int]] = [[]]
     for i, item in enumerate(solution.program.sequence.items):
         if item.kind not in SOLVED_KINDS:
             continue
-        alone = isinstance(item.step, NumericStep)
-        if alone and found[-1]:
-            found.append([])
         found[-1].append(i)
         group = item.group_step
         if group is not None and group is last:
             break
-        if alone or (group is not None and group.plan.name in bridged):
+        if group is not None and group.plan.name in bridged:
             found.append([])
     return [items for items in found if items]
 
@@ -270,12 +265,6 @@ def advance(
 ) -> None:
     """Solve a segment over all lanes; groups that are not `assembled` yet are closed at the first lane before."""
     sequence = solution.program.sequence
-    step = sequence.items[items[0]].step
-    if isinstance(step, NumericStep):
-        from .numeric import sweep_numeric
-
-        sweep_numeric(solution, step)
-        return
     if not assembled and not _assemble(solution, items, method, modes):
         return
     n = solution.solved
@@ -385,7 +374,7 @@ def bridge_weights(t: float, centre: float, spacing: float) -> Array:
     return np.array([np.prod((x - o) / (n - o)) for n, o in zip(BRIDGE_NODES, others, strict=True)])
 
 
-def stop(solution: Solution, step: GroupStep | NumericStep, first: int, status: int) -> None:
+def stop(solution: Solution, step: GroupStep, first: int, status: int) -> None:
     """End a run before step `first`, at which a group has no solution."""
     plan = step.plan
     solution.solved = first
@@ -472,7 +461,7 @@ def assembly_modes(
         return tuple(found)
     from .modes import newton_modes
 
-    return newton_modes(solver, h, t, scale, every)
+    return newton_modes(solution, step, solver.start, scale, every)
 
 
 def _scale(symbol: str, size: float) -> float:
