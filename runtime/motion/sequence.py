@@ -94,7 +94,7 @@ class Sequence:
         self.body_angles: dict[str, int] = {}
         for body, row in program.angle_rows.items():
             self.body_angles[body] = len(self.items)
-            self._angle(None, "body angle", row, 0.0, *program.carriers[body].axes[0])
+            self._angle(None, "body angle", row, program.model.bodies[body].angle, *program.carriers[body].axes[0])
         own = [row for row in constants if isinstance(program.constants[row], Traced)]
         if own:  # those that differ from design to design
             pairs = self.ints[1 : 1 + 2 * len(constants)]
