@@ -10,11 +10,14 @@ from __future__ import annotations
 import numpy as np
 from numba import carray, njit
 
+from . import turns
+from .items import way
 from .sequencer import CALL_SIZE, FAR, OPTIONS, ORDERS, STRIDE
 from .sources import dated
+from .turns import LARGEST_MISS, LARGEST_WAY
 
 INLINED = {**OPTIONS, "no_cpython_wrapper": True}
-TURN = 2.0 * np.pi
+next_to, begun = (njit(**INLINED)(dated(f)) for f in (turns.next_to, turns.begun))
 
 
 @njit(**INLINED)
@@ -132,22 +135,8 @@ def whole_turns(item, numbers, q, n, k, value):  # type: ignore[no-untyped-def]
     if value - value != 0.0:
         return 0.0
     if item[3] >= 0:
-        driven = item[4] * q[item[3] * n + k] + numbers[item[5]]
-        return TURN * np.round((driven - value) / TURN)
-    return -TURN * np.ceil((value - np.pi) / TURN - 1e-12)  # a start of -π but for rounding is π
-
-
-@njit(**INLINED)
-@dated
-def followed(ahead, value, rate, bend, before, bend_before, t, k):  # type: ignore[no-untyped-def]
-    """The value of an angle in lane k next to what its rates say from the lane before (Euler-Maclaurin)."""
-    if k == 0:
-        return value
-    dt = t[k] - t[k - 1]
-    way = dt * (0.5 * (before + rate) + dt / 12.0 * (bend_before - bend))
-    if way - way == 0.0:
-        ahead += way
-    return value + TURN * np.round((ahead - value) / TURN)
+        return next_to(value, item[4] * q[item[3] * n + k] + numbers[item[5]]) - value
+    return begun(value) - value
 
 
 def write_angle(  # type: ignore[no-untyped-def]
@@ -270,7 +259,10 @@ def write_spatial_angle(  # type: ignore[no-untyped-def]
     item_at, numbers_at, changes_at, signs_at, t_at, q_at, qdot_at, qddot_at,
     out_at, outdot_at, outddot_at, call_at, first, last, work_at
 ):  # fmt: skip
-    """The angle of a spatial joint. item: places, driver, axis and normals, axes of the first and the second body."""
+    """The angle of a spatial joint. item: places, driver, axis and normals, axes of the first and the second body.
+
+    Returns the number of lanes too far from the one before them.
+    """
     item, numbers, call, t = carray(item_at, FAR), carray(numbers_at, FAR), carray(call_at, FAR), carray(t_at, FAR)
     q, qdot, qddot = carray(q_at, FAR), carray(qdot_at, FAR), carray(qddot_at, FAR)
     out, outdot, outddot = carray(out_at, FAR), carray(outdot_at, FAR), carray(outddot_at, FAR)
@@ -279,8 +271,8 @@ def write_spatial_angle(  # type: ignore[no-untyped-def]
     two = behind(item, one, 3)
     first_body = behind(item, two, 3)
     second_body = behind(item, first_body, 9)
-    ahead, before, bend_before, shift = 0.0, 0.0, 0.0, 0.0
-    i = 0
+    angle, before, bend_before, shift = 0.0, 0.0, 0.0, 0.0
+    i, coarse = 0, 0
     for k in range(call[CALL_SIZE + last - 1] + 1):
         u0, u1, u2 = vector(item, axis, numbers, q, n, k)
         a0, a1, a2 = vector(item, one, numbers, q, n, k)
@@ -295,11 +287,19 @@ def write_spatial_angle(  # type: ignore[no-untyped-def]
         c0, c1, c2 = spin(item, second_body, numbers, q, qddot, n, k)
         d0, d1, d2 = vector(item, axis, numbers, qdot, n, k)
         bend = u0 * (c0 - v0) + u1 * (c1 - v1) + u2 * (c2 - v2) + d0 * w0 + d1 * w1 + d2 * w2
-        ahead = followed(ahead, value, rate, bend, before, bend_before, t, k)
-        before, bend_before = rate, bend
         if k == 0:
-            shift = whole_turns(item, numbers, q, n, k, ahead)
+            angle, shift = value, whole_turns(item, numbers, q, n, k, value)
+        else:
+            dt = t[k] - t[k - 1]
+            far = way(dt, before, bend_before, rate, bend)
+            far = far if far - far == 0.0 else 0.0
+            ahead = angle + far
+            angle = next_to(value, ahead)
+            fastest = dt * max(abs(before), abs(rate))
+            if abs(angle - ahead) > LARGEST_MISS or abs(far) > LARGEST_WAY or fastest > LARGEST_WAY:
+                coarse += 1
+        before, bend_before = rate, bend
         if k == call[CALL_SIZE + i]:
-            out[item[0] + i], outdot[item[1] + i], outddot[item[2] + i] = ahead + shift, rate, bend
+            out[item[0] + i], outdot[item[1] + i], outddot[item[2] + i] = angle + shift, rate, bend
             i += 1
-    return 0
+    return coarse

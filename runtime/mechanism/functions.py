@@ -18,7 +18,7 @@ from .. import expressions as ex
 from ..errors import InputError, nearest
 from ..expressions import FormulaError
 from . import arithmetic, formulas, jets
-from .model import Array
+from .model import Array, Function
 from .traced import Traced
 
 CONSTANTS: dict[str, float] = {"pi": math.pi, "e": math.e}
@@ -212,6 +212,13 @@ def expression(text: str, parameters: Mapping[str, float], variable: str = "t") 
     """Return the function of t (or u) that a formula describes."""
     node, steps = _parse(text)
     return Expression(text, node, _known(node, parameters, variable), variable, steps)
+
+
+def starting(motion: Function, start: float) -> Any:
+    """Return the value of a driver at the start of a run; it knows its parameters where the formula does."""
+    if isinstance(motion, Expression) and any(isinstance(v, Traced) for v in motion.constants.values()):
+        return _run(motion.steps, {**motion.constants, motion.variable: np.float64(start)})
+    return float(motion(np.array([start]))[0, 0])
 
 
 def excerpt(text: str) -> str:

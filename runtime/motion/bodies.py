@@ -25,11 +25,14 @@ def carried(solution: Solution, names: Sequence[str], steps: NDArray[np.int64] |
     program = solution.program
     chosen = np.arange(solution.solved) if steps is None else steps
     known = [name for name in names if name in program.carriers]  # a run may stop before the group of a body
+    for name in known if program.model.dimension == 2 else ():
+        if program.carriers[name].angle is None and not solution.follow_angle(name):
+            solution.coarse.append(program.angle_rows[name])
 
     def motion(name: str) -> BodyMotion:
         body, carrier = program.model.bodies[name], program.carriers[name]
         if program.model.dimension == 2:
-            return _planar(body, carrier, solution, chosen)
+            return _planar(name, carrier, solution, chosen)
         return _spatial(program.model, body, carrier, solution, chosen)
 
     return dict(zip(known, each(motion, known), strict=True))
@@ -44,21 +47,12 @@ def _rows(parts: tuple[Terms, ...], state: Array, n: int) -> Array:
     return out
 
 
-def _planar(body: Body, carrier: Carrier, solution: Solution, steps: NDArray[np.int64]) -> BodyMotion:
-    n = solution.solved
-    origin = _rows(carrier.origin, solution.state, n)
-    angle = np.zeros((3, n))
-    if carrier.angle is not None:
-        row, offset = carrier.angle
-        angle = solution.state[:, row, :n].copy()
-        angle[0] += offset
-    else:
-        x, y = _rows(carrier.axes[0], solution.state, n).transpose(1, 0, 2)
-        square = x[0] ** 2 + y[0] ** 2
-        angle[0] = np.unwrap(np.arctan2(y[0], x[0]))
-        angle[1] = (x[0] * y[1] - y[0] * x[1]) / square
-        angle[2] = (x[0] * y[2] - y[0] * x[2] - 2 * angle[1] * (x[0] * x[1] + y[0] * y[1])) / square
-    return BodyMotion(np.ascontiguousarray(origin[:, :, steps]), angle=np.ascontiguousarray(angle[:, steps]))
+def _planar(name: str, carrier: Carrier, solution: Solution, steps: NDArray[np.int64]) -> BodyMotion:
+    origin = _rows(carrier.origin, solution.state, solution.solved)
+    row, offset = carrier.angle or (solution.program.angle_rows[name], 0.0)
+    angle = solution.state[:, row, steps]
+    angle[0] += offset
+    return BodyMotion(np.ascontiguousarray(origin[:, :, steps]), angle=angle)
 
 
 def _spatial(model: Model, body: Body, carrier: Carrier, solution: Solution, steps: NDArray[np.int64]) -> BodyMotion:

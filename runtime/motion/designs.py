@@ -23,12 +23,14 @@ from ..mechanism.structure import Structure
 from ..mechanism.traced import Traced
 from ..mechanism.tracing import TracedModel, free_parameters, trace
 from ..status import MESSAGES, NO_ASSEMBLY
+from ..turns import DEEPEST
 from .batch import Batch, arrays_of, parts_of, series_of
 from .continuity import follow
 from .kinematics import prepare, run
 from .outputs import Output
 from .plan import Array
 from .program import GroupStep, Program
+from .reported import followed_times, steps_of
 from .results import DriverSeries, Results
 from .run import LARGEST_STROKE, LARGEST_TURN, Failure, failure_message, refined
 from .sensitivities import Carrier, Sensitivities, not_whole
@@ -135,13 +137,9 @@ class CompiledMechanism:
     # ---- preparation ----------------------------------------------------------------------------------------------
     def _prepare(self) -> None:
         """Lay out the results of a design, and the steps of all phases."""
-        from .reported import steps_of
-
         m, sequence = self.mechanism, self.mechanism.program.sequence
         self._lanes = self.time
-        self.supported = sequence.motions is not None and not any(
-            isinstance(step, NumericStep) for step in m.program.steps
-        )
+        self.supported = sequence.motions is not None
         n = len(self.time)
         self.tables = sequence.tables.copy()
         width, outputs, bodies = 0, [], []
@@ -174,6 +172,8 @@ class CompiledMechanism:
         ]  # fmt: skip
         self.groups = [sequence.items[i].group_step for i in self.solving]
         self.unknowns = np.array([0 if g is None else len(g.phi_rows) for g in self.groups], dtype=np.int64)
+        self.unknowns[[sequence.items[i].kind == "angle" for i in self.solving]] = -1
+        self._inner, self._rounds = np.zeros(0), 0  # further inner instants, for what turns faster than its driver
         self.angle_items = [sequence.body_angles[b] for b in bodies]
         self.outputs = np.array(outputs, dtype=np.int64).reshape(-1, 6)
         functions = sequence.motions
@@ -206,7 +206,7 @@ class CompiledMechanism:
         """Return the asked instants with inner ones, fine enough for the fastest design, and the asked lanes."""
         if self._still is not None:
             return self._still
-        grid = self._refined(numbers)
+        grid = np.union1d(self._refined(numbers), self._inner)
         found = grid, np.searchsorted(grid, self.time)
         if not self.mechanism.program.sequence.moving:
             self._still = found
@@ -337,10 +337,26 @@ class CompiledMechanism:
                 phases = self._phases(count * len(grid))
                 self._lanes = grid
                 each(solve, parts)
+            if self._closer(numbers, answers, grid):
+                return self._solved(values, threads)
         apart: dict[int, Any] = {}
         for i in np.flatnonzero(answers[:, 0] == 3).tolist():
             apart[i] = self._alone(dict(zip(self.names, values[:, i].tolist(), strict=True)), out[i], answers[i])
         return out, answers, apart
+
+    def _closer(self, numbers: Array, answers: Ints, grid: Array) -> bool:
+        """Have inner instants between which the first design that turns too far does not; False where none does."""
+        from .design_kernels import TOO_FAR
+
+        which = np.flatnonzero(answers[:, 2] == TOO_FAR)
+        if len(which) == 0 or self._rounds == DEEPEST:
+            return False
+        sequence = self.mechanism.program.sequence
+        solution = follow(self.mechanism.program, grid, numbers=numbers[which[0]])
+        parts = [part for name in self.wanted for part in sequence.written[name] if part is not None]
+        self._inner, self._still = np.union1d(self._inner, followed_times(solution, parts)), None
+        self._rounds += 1
+        return True
 
     def _run(
         self, numbers: Array, kept: NDArray[np.bool_], grid: Array, lanes: Ints, phases: tuple[Ints, ...], out: Array,
@@ -362,7 +378,7 @@ class CompiledMechanism:
                 np.empty((3, self.mechanism.program.n_rows, n)), call, np.concatenate([call, lanes]),
                 (
                     np.ones((1, sequence.n_signs)), np.zeros_like(sequence.work), np.zeros((0, 0)),
-                    np.zeros(len(phases[1]), dtype=np.int64), np.zeros(len(phases[1]), dtype=np.int64),
+                    np.zeros(max(map(len, phases)), dtype=np.int64), np.zeros(len(phases[1]), dtype=np.int64),
                     np.zeros((len(phases[2]), REPORT_SIZE)), np.empty((3, 1, n)),
                     np.zeros(2, dtype=np.int64), np.zeros(2, dtype=np.int64),
                 ),

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..mechanism.arithmetic import is_zero, phase, plane, turned
+from ..mechanism.arithmetic import is_zero, phase, plane, turned, wrap
+from ..mechanism.functions import starting
 from ..mechanism.model import Driver, Joint, Model
 from .plan import Along, Angle, AngleOf, Array, Axes, Between, GroupPlan, Placement, PointOf, ValueOf, VectorOf
 from .planar_layout import Class, Cluster, local
 from .planar_places import Places, as_factor, pair, turn_text
 from .planar_terms import Term, Vector, add, constant, negative
-
 
 X_AXIS = np.array([1.0, 0.0])
 
@@ -178,47 +178,46 @@ class _Writer(Places):
         s.require("line", f"cross({u}, {C} - {B}) = {s.parameter('e', 'offset', e)}")
 
     def _theta(self, body: str, role: str) -> tuple[str, float]:
-        """Return the continuous angle of a body as text, and what must be added to it.
+        """Return the continuous angle of a body, but for a constant, as text, and its value in the first configuration.
 
         Each role has a known angle of its own, be it the frame's: which outside bodies play it is no part of a type.
         """
         if body not in self.layout.inside:
-            return self.sheet.known(("angle", role), "a", "angle", AngleOf(body)), 0.0
+            return self.sheet.known(("angle", role), "a", "angle", AngleOf(body)), self.body(body).angle
         c, orientation = self.layout.class_of[body], self.layout.orientations[body]
-        offset = phase(orientation.unit)
-        turn = turn_text(Term(1, orientation.turns), self._value)
+        base = c.root if c.external is None else c.external
+        text, value = f"theta{c.index + 1}", self.body(base).angle
         if c.external is not None:
-            text, more = self._theta(c.external, role)
-            return (f"({text} + {turn})" if turn else text), offset + more
-        text = f"theta{c.index + 1}"
-        return (f"({text} + {turn})" if turn else text), offset
-
-    def _held(self, value: float, *parts: tuple[float, float]) -> float:
-        """Return a constant such that the equation holds in the sketch (offsets of the texts taken off)."""
-        return value - sum(weight * offset for weight, offset in parts)
+            text, value = self._theta(c.external, role)
+        turn = turn_text(Term(1, orientation.turns), self._value)
+        if not turn:
+            return text, value
+        # drivers may begin any number of whole turns away from the first configuration: the way there is the shortest
+        start = self.model.simulation.start
+        driven = sum(sign * starting(self.driver[h].motion, start) for h, sign in orientation.turns)
+        way = wrap(self.body(body).angle - phase(orientation.unit) - value - driven)
+        return f"({text} + {turn})", value + driven + way
 
     def _gear(self, j: Joint) -> None:
         assert j.carrier is not None
         roles = {"first": j.first, "second": j.second, "carrier": j.carrier}
-        (a, ao), (b, bo), (c, co) = (self._theta(x, f"{j.name} {role}") for role, x in roles.items())
-        angle = {x: self.body(x).angle for x in (j.first, j.second, j.carrier)}
-        k = j.ratio
-        turn = angle[j.second] - angle[j.carrier] - k * (angle[j.first] - angle[j.carrier])
-        held = self._held(turn, (1.0, bo), (-k, ao), (k - 1.0, co))
-        ratio, g = self.sheet.parameter("k", "number", k), self.sheet.parameter("g", "number", held)
+        (a, first), (b, second), (c, carrier) = (self._theta(x, f"{j.name} {role}") for role, x in roles.items())
+        held = second - carrier - j.ratio * (first - carrier)
+        ratio, g = self.sheet.parameter("k", "number", j.ratio), self.sheet.parameter("g", "number", held)
         self.sheet.require("gear", f"{b} - {c} - {ratio}*({a} - {c}) = {g}")
 
     def _rack(self, j: Joint) -> None:
         s = self.sheet
-        (p, po), (r, ro) = self._theta(j.first, f"{j.name} pinion"), self._theta(j.second, f"{j.name} rack")
+        (p, turn_of_pinion), (r, turn_of_rack) = (
+            self._theta(body, f"{j.name} {role}") for body, role in ((j.first, "pinion"), (j.second, "rack"))
+        )
         centre = self._point(j.first, j.a, None, f"{j.name} centre")
         base = self._point(j.second, j.b, None, f"{j.name} base")
         pinion, rack = self.body(j.first), self.body(j.second)
         u = self._heading(j.second, j.axis_b, j.name)
         heading = local(j.axis_b) * turned(rack.angle)
         way = local(rack.outside(j.b)) - local(pinion.outside(j.a))
-        held = (heading.conjugate() * way).real - j.radius * (pinion.angle - rack.angle)
-        held = self._held(held, (-j.radius, po), (j.radius, ro))
+        held = (heading.conjugate() * way).real - j.radius * (turn_of_pinion - turn_of_rack)
         radius, g = s.parameter("r", "offset", j.radius), s.parameter("g", "offset", held)
         s.require("rack", f"dot({u}, {base} - ({centre})) - {radius}*({p} - {r}) = {g}")
 
@@ -287,7 +286,7 @@ class _Writer(Places):
                 return Along(self._named(key), name, pair(seat), pair(unit / orientation.unit))
         axes = self._axes(body, cluster, c, origin, orientation.turns, orientation.unit)
         if d.kind == "angle" and not orientation.turns:
-            return Angle(axes, f"theta{c.index + 1}", phase(orientation.unit))
+            return Angle(axes, f"theta{c.index + 1}", self.body(body).angle - self.body(c.root).angle)
         return axes
 
     def _seat(self, body: str, key: str) -> complex | None:

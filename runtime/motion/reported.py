@@ -57,10 +57,10 @@ class Lazy(Mapping[str, Value]):
 class Reporter:
     """The series of a solution at chosen lanes."""
 
-    def __init__(self, solution: Solution, lanes: Ints) -> None:
+    def __init__(self, solution: Solution, lanes: Ints, every: bool = False) -> None:
         from ..sequencer import CALL_SIZE, STRIDE
 
-        self.solution, self.lanes = solution, lanes
+        self.solution, self.lanes, self.every = solution, lanes, every
         self.outputs, self.written = solution.program.outputs, solution.program.sequence.written
         self.call = np.concatenate([np.zeros(CALL_SIZE, dtype=np.int64), lanes])
         self.call[STRIDE] = solution.state.shape[2]
@@ -73,19 +73,33 @@ class Reporter:
 
         output, place = written
         n, widest, solution = len(self.lanes), max(output.widths), self.solution
+        unsure = [body for body in output.angles if not solution.follow_angle(body)]
+        if unsure:
+            rows = [solution.program.angle_rows[body] for body in unsure]
+            finer = solution.finer([solution.state[:, row, : solution.solved] for row in rows])
+            if finer is not None:
+                return self._through(finer).series(written)
         out = self._taken(3 * n * widest).reshape(3, 1, n * widest)
+        self.lost[0] = n
         if n:
-            for body in output.angles:
-                solution.follow_angle(body)
             sequence(
                 steps_of(output.function), solution.program.sequence.tables[place:], solution.numbers, NONE_2, NONE_2_1,
                 self.edges, solution.time, solution.state if state is None else state, out, self.call, NONE, n,
                 self.lost, NO_INTS, NONE_2,
             )  # fmt: skip
+        if self.lost[0] < n and not self.every:  # the angle of a spatial joint, in lanes too far apart
+            every = Reporter(solution, np.arange(solution.solved), every=True)
+            finer = solution.finer([np.stack(every.series(written))])
+            if finer is not None:
+                return self._through(finer).series(written)
         first, second, third = (
             out[i, 0, : n * w].reshape(n, w) if w > 1 else out[i, 0, :n] for i, w in enumerate(output.widths)
         )
         return first, second, third
+
+    def _through(self, finer: Solution) -> Reporter:
+        """Return the reporter of the same instants through a solution with further inner steps."""
+        return Reporter(finer, np.searchsorted(finer.time, self.solution.time[self.lanes]))
 
     def _taken(self, size: int) -> Array:
         """Return room for numbers, a piece of a large array: the system gives memory in large pages at once."""
@@ -161,6 +175,16 @@ class Reporter:
         joints = {name: model.joints[name]} if table == "joints" else {}
         part = replace(model, bodies=near, joints=joints, drivers={})
         return measure(part, motions, time, driver_values(model, time))
+
+
+def followed_times(solution: Solution, outputs: Sequence[tuple[Output, int]]) -> Array:
+    """Return the times of a solution with the inner ones between which whole turns of some outputs are certain."""
+    reporter = Reporter(solution, np.arange(solution.solved))
+    for written in outputs:
+        reporter.series(written)
+    while solution.fine is not None:
+        solution = solution.fine
+    return solution.time
 
 
 def reported(

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from ..errors import AssemblyError, InputError
 from ..mechanism.model import Model
 from ..status import MESSAGES, NO_ASSEMBLY, OK, SINGULAR
+from ..turns import DEEPEST, splits
 from .plan import Array
 from .program import GroupStep, Program
 from .sequence import SOLVED_KINDS, Ints
@@ -24,6 +25,7 @@ from .timefunctions import values as time_values
 LARGEST_TURN = 0.19  # rad (11 degrees) that a driver may move between two inner steps
 LARGEST_STROKE = 0.1  # of the mechanism's size, likewise
 MOST_INNER = 100_000  # inner steps between two asked times
+MOST_LANES = 20_000_000  # of a run that follows turns
 
 
 @dataclass(frozen=True)
@@ -107,18 +109,35 @@ class Solution:
         par, start = self.program.sequence.numbers_of(step, self.numbers)
         return replace(step.solver, par=par, start=start)
 
-    angled: set[str] = field(default_factory=set)  # bodies whose continuous angles stand in their rows
+    angled: dict[str, bool] = field(default_factory=dict)  # bodies whose angles stand in their rows: surely?
+    coarse: list[int] = field(default_factory=list)  # rows of angles on which groups build, between lanes too far apart
+    depth: int = 0  # how many rounds of inner steps lie behind
+    fine: Solution | None = None
 
-    def follow_angle(self, body: str) -> None:
-        """Write the continuous angle of a body into its row, unless it stands there."""
+    def follow_angle(self, body: str) -> bool:
+        """Write the continuous angle of a body into its row, unless it stands there; False where lanes are too far
+        apart for its whole turns to be certain."""
         if body not in self.angled:
-            self.angled.add(body)
             sequence, edges = self.program.sequence, np.array([0, self.solved], dtype=np.int64)
+            items, lost = [sequence.body_angles[body]], np.zeros(1)
             if self.solved:
-                items = [sequence.body_angles[body]]
-                sequence.run(
+                lost, _ = sequence.run(
                     "angles", self.time, self.state, edges, np.zeros((1, 0)), items, numbers=self.numbers
                 )
+            self.angled[body] = not self.solved or bool(lost[0] >= self.solved)
+        return self.angled[body]
+
+    def finer(self, angles: Sequence[Array]) -> Solution | None:
+        """Return the same motion with inner steps where angles (each: value, rate, acceleration) turn too far at once.
+
+        None where there are enough, or where no steps are small enough.
+        """
+        if self.fine is None and self.depth < DEEPEST:
+            grid = _between(self, angles)
+            if len(grid) > self.solved:
+                self.fine = solve(self.program, grid, course=self.course, numbers=self.numbers)
+                self.fine.depth = self.depth + 1
+        return self.fine if self.fine is not None and self.fine.solved == len(self.fine.time) else None
 
     @cached_property
     def report(self) -> dict[str, Array]:
@@ -161,7 +180,7 @@ def inner_steps(program: Program, time: Array, numbers: Array) -> Array:
     """Return times with inner ones where a driver would move too far at once."""
     if len(time) < 2:
         return time
-    splits = np.ones(len(time) - 1, dtype=np.int64)
+    counts = np.ones(len(time) - 1, dtype=np.int64)
     sequence, drivers = program.sequence, program.model.drivers
     values = dict(zip(drivers, sequence.drive(time, numbers).swapaxes(0, 1), strict=True))
     size = float(numbers[sequence.size_place])
@@ -170,24 +189,26 @@ def inner_steps(program: Program, time: Array, numbers: Array) -> Array:
         # the rate sees what a difference of values misses, such as a whole turn between two steps
         rate = np.abs(values[name][1])
         way = np.maximum(np.abs(np.diff(values[name][0])), np.maximum(rate[1:], rate[:-1]) * np.diff(time))
-        splits = np.maximum(splits, np.ceil(way / largest * (1 - 1e-9)).astype(np.int64))
-    if splits.max() == 1:
-        return time
-    return refined(time, splits)
+        counts = np.maximum(counts, np.ceil(way / largest * (1 - 1e-9)).astype(np.int64))
+    return refined(time, counts)
 
 
-def refined(time: Array, splits: Ints) -> Array:
+def refined(time: Array, counts: Ints) -> Array:
     """Return times with each interval split into so many equal steps."""
-    splits = np.minimum(splits, MOST_INNER)
-    pieces = [np.linspace(a, b, n, endpoint=False) for a, b, n in zip(time[:-1], time[1:], splits, strict=True)]
-    return np.append(np.concatenate(pieces), time[-1])
+    counts = np.minimum(counts, MOST_INNER)
+    if counts.max(initial=1) == 1:
+        return time
+    at = np.repeat(np.arange(len(counts)), counts)
+    part = np.arange(len(at)) - (np.cumsum(counts) - counts)[at]
+    return np.append(time[at] + part * (np.diff(time) / counts)[at], time[-1])
 
 
 def grid_of(program: Program, time: Array, course: Course, numbers: Array | None = None) -> Array:
     """Return the times to be solved: the asked ones, inner ones, and those that the course adds."""
     grid = inner_steps(program, time, program.sequence.numbers if numbers is None else numbers)
     if course.extra:
-        grid = np.union1d(grid, [t for t in course.extra if grid[0] < t < grid[-1]])
+        extra = np.array(course.extra)
+        grid = np.union1d(grid, extra[(grid[0] < extra) & (extra < grid[-1])])
     return grid
 
 
@@ -231,14 +252,32 @@ def solve(
         from .global_run import solve_global
 
         return solve_global(program, time, method, course, numbers)
-    grid = grid_of(program, time, course, numbers)
-    solution = begin(program, grid, numbers)
-    solution.asked, solution.course = np.searchsorted(grid, time), course
-    for items in segments(solution):
-        advance(solution, items, method, modes)
-        if solution.solved == 0:
+    for _ in range(DEEPEST):
+        grid = grid_of(program, time, course, numbers)
+        solution = begin(program, grid, numbers)
+        solution.asked, solution.course = np.searchsorted(grid, time), course
+        for items in segments(solution):
+            advance(solution, items, method, modes)
+            if solution.solved == 0:
+                break
+        if not solution.coarse:
             break
+        inner = _between(solution, [solution.state[:, row] for row in solution.coarse])
+        course.extra += np.setdiff1d(inner, grid).tolist()
     return solution
+
+
+def _between(solution: Solution, angles: Sequence[Array]) -> Array:
+    """Return the times of a run with inner ones where angles turn so far at once that whole turns are not certain."""
+    time = solution.time[: angles[0].shape[1]]
+    counts = np.max([splits(time, *angle) for angle in angles], axis=0)
+    if counts.sum() > MOST_LANES:
+        model = solution.program.model
+        raise InputError(
+            f"{model.origin or model.name}: between two of the asked times angles make more turns than can be followed "
+            "- ask for a time that is nearer to the start"
+        )
+    return refined(time, counts)
 
 
 def segments(solution: Solution, last: GroupStep | None = None) -> list[list[int]]:
@@ -270,6 +309,7 @@ def advance(
     n = solution.solved
     edges, signs = _stretches(solution, n)
     lost = _swept(solution, items, method, edges, signs)
+    solution.coarse += [sequence.tables[sequence.items[i].place] for i in lost if sequence.items[i].kind == "angle"]
     last = sequence.items[items[-1]].group_step
     if last is not None:
         _bridge(solution, last)

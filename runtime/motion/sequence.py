@@ -22,8 +22,8 @@ from ..mechanism.tables import Table
 from ..mechanism.traced import Traced
 from .outputs import JOINT_KINDS, Output
 from .plan import Array
-from .program import ZERO, AngleStep, GroupStep, LinearStep, Program, Terms
 from .profiles import WrittenProfile
+from .program import ZERO, AngleStep, GroupStep, LinearStep, Program, Terms
 from .timefunctions import TimeFunctions, write
 from .timefunctions import values as time_values
 
@@ -96,7 +96,7 @@ class Sequence:
         self.body_angles: dict[str, int] = {}
         for body, row in program.angle_rows.items():
             self.body_angles[body] = len(self.items)
-            self._angle(None, "body angle", row, 0.0, *program.carriers[body].axes[0])
+            self._angle(None, "body angle", row, program.model.bodies[body].angle, *program.carriers[body].axes[0])
         own = [row for row in constants if isinstance(program.constants[row], Traced)]
         if own:  # those that differ from design to design
             pairs = self.ints[1 : 1 + 2 * len(constants)]
