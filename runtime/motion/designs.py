@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arguments import names as names_in
+from ..arguments import times_of
 from ..errors import AssemblyError, AssurgentError, InputError, nearest
 from ..mechanism.model import Model
 from ..mechanism.nominal import nominal
@@ -32,7 +34,7 @@ from .results import DriverSeries, Results
 from .run import LARGEST_STROKE, LARGEST_TURN, Failure, failure_message, refined
 from .sensitivities import Carrier, Sensitivities, not_whole
 from .sequence import SOLVED_KINDS, Ints
-from .threads import each
+from .threads import each, thread_count
 from .threads import threads as using_threads
 from .timefunctions import check_times
 
@@ -109,9 +111,7 @@ class CompiledMechanism:
                 f"{origin}: [simulation]: its times depend on parameters, so that designs would have different ones - "
                 "give compile(times=...)"
             )
-        self.time = model.simulation.times() if times is None else np.ascontiguousarray(times, dtype=np.float64)
-        if len(self.time) == 0 or (np.diff(self.time) <= 0).any() or self.time[0] < model.simulation.start:
-            raise InputError(f"{origin}: times are increasing numbers from the start of the simulation on")
+        self.time = times_of(model, times)
         check_times(model, self.time)
         self.names = self.mechanism.traced.names
         self.nominal = self.mechanism.traced.nominal
@@ -120,7 +120,7 @@ class CompiledMechanism:
         every = all(names is None for names in given.values())
         for table, names in given.items():
             known = [name for kind, name in sequence.written if kind == table]
-            for name in known if every else names or ():
+            for name in known if every else names_in(f"compile({table}=...)", names or ()):
                 if name not in known:
                     raise InputError(f"{origin}: [{table}] {name}: there is no such series{nearest(name, known)}")
                 self.wanted.append((table, name))
@@ -237,10 +237,7 @@ class CompiledMechanism:
     # ---- designs --------------------------------------------------------------------------------------------------
     def __call__(self, **design: float) -> Results:
         """Return the series of one design; AssemblyError, with what was solved, where it cannot be followed."""
-        values = np.array([design.get(n, v) for n, v in zip(self.names, self.nominal.tolist(), strict=True)])
-        if len(design) and not design.keys() <= set(self.names):
-            self.mechanism.traced.designs(design)  # says which name is none
-        out, answers, apart = self._solved(values[:, None], 1)
+        out, answers, apart = self._solved(self.mechanism.traced.design(design), 1)
         solved = int(answers[0, 1])
         if 0 in apart:
             error = apart[0]
@@ -258,8 +255,7 @@ class CompiledMechanism:
 
         No bad design stops the others: `status`, `solved`, `lost_at` and `message` tell of each how far it came.
         """
-        named = {str(name): np.asarray(designs[name], dtype=np.float64) for name in designs}
-        values = np.ascontiguousarray(self.mechanism.traced.designs(named))
+        values = self.mechanism.traced.designs(designs)
         out, answers, apart = self._solved(values, threads)
         n = len(self.time)
         tables: dict[str, dict[str, Any]] = {"points": {}, "bodies": {}, "joints": {}}
@@ -292,7 +288,9 @@ class CompiledMechanism:
             )
         if self._carrier is None:
             self._carrier = Carrier(self)
-        return self._carrier.at(design, 1 if orders == 1 else 3)
+        if orders not in (1, 3):
+            raise InputError(f"orders = {orders!r}: is 1 (positions) or 3 (velocities and accelerations, too)")
+        return self._carrier.at(design, orders)
 
     def solved_state(self, values: Array) -> tuple[Array, Array, Ints]:
         """Return the state of one design over its lanes, their times, and the asked ones."""
@@ -323,10 +321,8 @@ class CompiledMechanism:
             grid, lanes = self._grid(numbers)
             phases = self._phases(count * len(grid))
             self._lanes = grid
-            if threads == 1 or count == 1:
-                self._run(numbers, kept, grid, lanes, phases, out, answers)
-            else:
-                self._runparts_of(numbers, kept, grid, lanes, phases, out, answers, threads)
+            with using_threads(threads):
+                self._runparts_of(numbers, kept, grid, lanes, phases, out, answers)
         apart: dict[int, Any] = {}
         for i in np.flatnonzero(answers[:, 0] == 3).tolist():
             apart[i] = self._alone(dict(zip(self.names, values[:, i].tolist(), strict=True)), out[i], answers[i])
@@ -334,17 +330,17 @@ class CompiledMechanism:
 
     def _runparts_of(
         self, numbers: Array, kept: NDArray[np.bool_], grid: Array, lanes: Ints, phases: tuple[Ints, ...], out: Array,
-        answers: Ints, threads: int,
+        answers: Ints,
     ) -> None:  # fmt: skip
-        """Run designs by several threads, each a share of them with a state of its own."""
+        """Run designs by as many threads as may be used, each a share of them with a state of its own."""
+        threads = min(thread_count(), len(numbers))
         parts = np.linspace(0, len(numbers), threads + 1).astype(int)
 
         def part(i: int) -> None:
             a, b = int(parts[i]), int(parts[i + 1])
             self._run(numbers[a:b], kept[a:b], grid, lanes, phases, out[a:b], answers[a:b])
 
-        with using_threads(threads):
-            each(part, range(threads))
+        each(part, range(threads))
 
     def _run(
         self, numbers: Array, kept: NDArray[np.bool_], grid: Array, lanes: Ints, phases: tuple[Ints, ...], out: Array,
