@@ -111,9 +111,9 @@ def compile_spec(spec: GroupSpec, origin: str, progress: Progress = _quiet) -> C
     return Compiled(derivation, closed_form, module)
 
 
-def generate(path: Path, *, store: Store | None = None, progress: Progress = _quiet) -> Generated:
+def generate(path: Path | str, *, store: Store | None = None, progress: Progress = _quiet) -> Generated:
     """Derive, emit, compile, verify and store the type of a file; at once where it is stored already."""
-    return generate_type(read_spec(path), store=store, progress=progress)
+    return generate_type(read_spec(Path(path)), store=store, progress=progress)
 
 
 def generate_type(spec: GroupSpec, *, store: Store | None = None, progress: Progress = _quiet) -> Generated:

@@ -38,7 +38,7 @@ class GroupType:
     """One group type; vectors may be given as arrays or by names, ``{"A": (0, 0), "theta": 0.3}``."""
 
     def __init__(self, module: ModuleType) -> None:
-        forgive_damage(module)
+        forgive_damage()
         self.module = module
         self.name: str = module.NAME
         self.space: str = module.SPACE

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..arguments import number, times_of
 from ..errors import InputError, nearest
 from ..mechanism.model import Array, Model
 from ..motion.results import Results
@@ -55,16 +56,11 @@ def simulate(
         raise InputError(
             f"--method {method}: the methods of simulate are {', '.join(METHODS)}{nearest(method, METHODS)}"
         )
-    if fixed_step is not None and not (np.isfinite(fixed_step) and fixed_step > 0):
-        raise InputError(f"--fixed-step {fixed_step:g}: a step is a positive number of seconds, such as 1e-3")
+    if fixed_step is not None:
+        fixed_step = number("--fixed-step", fixed_step)
     if fixed_step is not None and method not in (None, "partition"):
         raise InputError(f"--fixed-step: --method {method} chooses its own steps - use --method partition")
-    asked = model.simulation.times() if times is None else np.asarray(times, dtype=np.float64)
-    begins = model.simulation.start
-    if len(asked) == 0 or not np.isfinite(asked).all() or (np.diff(asked) <= 0).any() or asked[0] < begins:
-        raise InputError(
-            f"--at: times are increasing numbers from the start of the simulation ({begins:g}) on - put them in order"
-        )
+    asked, begins = times_of(model, times), model.simulation.start
     check_times(model, asked)
     start = begin(model)
     if start.free == 0:

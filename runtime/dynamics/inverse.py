@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arguments import times_of
 from ..errors import InputError
 from ..mechanism.mobility import COORDINATES
 from ..mechanism.model import Array, Model
@@ -48,12 +49,7 @@ def inverse(model: Model, times: Array | None = None, progress: Callable[[str], 
 
     `prepared` are structure and program of the model where somebody has them already.
     """
-    asked = model.simulation.times() if times is None else np.asarray(times, dtype=np.float64)
-    start = model.simulation.start
-    if len(asked) == 0 or not np.isfinite(asked).all() or (np.diff(asked) <= 0).any() or asked[0] < start:
-        raise InputError(
-            f"--at: times are increasing numbers from the start of the simulation ({start:g}) on - put them in order"
-        )
+    asked, start = times_of(model, times), model.simulation.start
     check_times(model, asked)
     structure, program = prepared or prepare(model, progress)
     _check_actuators(model, structure.mobility)

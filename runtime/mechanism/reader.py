@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
+from ..files import read_text
 from . import arithmetic, formulas, geometry
 from .bodies import Part, read_bodies, read_mass, read_points
 from .drivers import DriverReader
@@ -39,17 +40,7 @@ TOP = ("format", "name", "space", "gravity", *TABLES)
 def load(path: Path | str, settings: Mapping[str, float] | None = None) -> Model:
     """Return the mechanism of a file; `settings` override its parameters."""
     path = Path(path)
-    try:
-        if path.is_file() and path.stat().st_size > MAX_BYTES:
-            raise InputError(f"{path}: has more than {MAX_BYTES} bytes - a mechanism file is smaller")
-        text = path.read_bytes().decode("utf-8-sig")
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror} - check the path") from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: is not UTF-8 text (byte {error.start}) - save it as UTF-8") from error
-    except ValueError as error:  # a null character in the path
-        raise InputError(f"{str(path)!r}: is no path") from error
-    return loads(text, path, settings)
+    return loads(read_text(path, MAX_BYTES), path, settings)
 
 
 def loads(

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
+from ..arguments import shown as shown
 from ..errors import InputError, nearest
 from ..expressions import FormulaError
 from . import arithmetic, functions
@@ -20,14 +21,6 @@ Where = tuple[str, ...]
 _KEY = r"(?:\"(?:[^\"\\]|\\.)*\"|'[^']*'|[A-Za-z0-9_-]+)"
 _DOTTED = re.compile(rf"\s*({_KEY}(?:\s*\.\s*{_KEY})*)\s*(=|\])")
 _NESTED = ("bodies",)  # tables of tables: the table is [bodies.crank], the key stands in it
-
-
-def shown(value: object) -> str:
-    """Return a value as text for a message, not longer than a line."""
-    if isinstance(value, dict):
-        return "a table"
-    text = repr(value) if not isinstance(value, bool) else str(value).lower()
-    return text if len(text) <= 60 else text[:57] + "..."
 
 
 class Source:
@@ -80,7 +73,7 @@ class Source:
     def unknown(self, where: Where, what: str, name: object, known: Iterable[str]) -> NoReturn:
         """Refuse a name that nothing has."""
         names = sorted(known)
-        near = nearest(name, names) if isinstance(name, str) else ""
+        near = nearest(name, names)
         listed = ", ".join(names) if len(names) <= 12 else ", ".join(names[:12]) + ", ..."
         self.fail(where, f"there is no {what} {shown(name)}{near or (f' - there are {listed}' if names else '')}")
 

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arguments import names as names_in
+from ..arguments import times_of
 from ..errors import AssemblyError, AssurgentError, InputError, nearest
 from ..mechanism.model import Model
 from ..mechanism.nominal import nominal
@@ -35,7 +37,7 @@ from .results import DriverSeries, Results
 from .run import LARGEST_STROKE, LARGEST_TURN, Failure, failure_message, refined
 from .sensitivities import Carrier, Sensitivities, not_whole
 from .sequence import SOLVED_KINDS, Ints
-from .threads import each
+from .threads import each, thread_count
 from .threads import threads as using_threads
 from .timefunctions import check_times
 
@@ -112,9 +114,7 @@ class CompiledMechanism:
                 f"{origin}: [simulation]: its times depend on parameters, so that designs would have different ones - "
                 "give compile(times=...)"
             )
-        self.time = model.simulation.times() if times is None else np.ascontiguousarray(times, dtype=np.float64)
-        if len(self.time) == 0 or (np.diff(self.time) <= 0).any() or self.time[0] < model.simulation.start:
-            raise InputError(f"{origin}: times are increasing numbers from the start of the simulation on")
+        self.time = times_of(model, times)
         check_times(model, self.time)
         self.names = self.mechanism.traced.names
         self.nominal = self.mechanism.traced.nominal
@@ -123,7 +123,7 @@ class CompiledMechanism:
         every = all(names is None for names in given.values())
         for table, names in given.items():
             known = [name for kind, name in sequence.written if kind == table]
-            for name in known if every else names or ():
+            for name in known if every else names_in(f"compile({table}=...)", names or ()):
                 if name not in known:
                     raise InputError(f"{origin}: [{table}] {name}: there is no such series{nearest(name, known)}")
                 self.wanted.append((table, name))
@@ -238,10 +238,7 @@ class CompiledMechanism:
     # ---- designs --------------------------------------------------------------------------------------------------
     def __call__(self, **design: float) -> Results:
         """Return the series of one design; AssemblyError, with what was solved, where it cannot be followed."""
-        values = np.array([design.get(n, v) for n, v in zip(self.names, self.nominal.tolist(), strict=True)])
-        if len(design) and not design.keys() <= set(self.names):
-            self.mechanism.traced.designs(design)  # says which name is none
-        out, answers, apart = self._solved(values[:, None], 1)
+        out, answers, apart = self._solved(self.mechanism.traced.design(design), 1)
         solved = int(answers[0, 1])
         if 0 in apart:
             error = apart[0]
@@ -259,8 +256,7 @@ class CompiledMechanism:
 
         No bad design stops the others: `status`, `solved`, `lost_at` and `message` tell of each how far it came.
         """
-        named = {str(name): np.asarray(designs[name], dtype=np.float64) for name in designs}
-        values = np.ascontiguousarray(self.mechanism.traced.designs(named))
+        values = self.mechanism.traced.designs(designs)
         out, answers, apart = self._solved(values, threads)
         n = len(self.time)
         tables: dict[str, dict[str, Any]] = {"points": {}, "bodies": {}, "joints": {}}
@@ -293,7 +289,9 @@ class CompiledMechanism:
             )
         if self._carrier is None:
             self._carrier = Carrier(self)
-        return self._carrier.at(design, 1 if orders == 1 else 3)
+        if orders not in (1, 3):
+            raise InputError(f"orders = {orders!r}: is 1 (positions) or 3 (velocities and accelerations, too)")
+        return self._carrier.at(design, orders)
 
     def solved_state(self, values: Array) -> tuple[Array, Array, Ints]:
         """Return the state of one design over its lanes, their times, and the asked ones."""
@@ -319,8 +317,6 @@ class CompiledMechanism:
         answers = np.full((count, 5), 3, dtype=np.int64)
         out = np.empty((count, 3, self.width))
         if self.supported:
-            edges = np.linspace(0, count, min(threads, count) + 1).astype(int).tolist()
-            parts = [slice(a, b) for a, b in itertools.pairwise(edges)]
             numbers = np.empty((count, self.mechanism.numbers.n_wanted))
             kept = np.empty(count, dtype=np.bool_)
 
@@ -332,6 +328,8 @@ class CompiledMechanism:
                 self._run(numbers[part], kept[part], grid, lanes, phases, out[part], answers[part])
 
             with using_threads(threads):
+                edges = np.linspace(0, count, min(thread_count(), count) + 1).astype(int).tolist()
+                parts = [slice(a, b) for a, b in itertools.pairwise(edges)]
                 each(evaluate, parts)
                 grid, lanes = self._grid(numbers)
                 phases = self._phases(count * len(grid))

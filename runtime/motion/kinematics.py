@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arguments import times_of
 from ..errors import InputError, nearest
 from ..mechanism.model import Model
 from ..mechanism.structure import Structure
@@ -61,8 +62,6 @@ def run(
     threads: int = 1,
 ) -> Outcome:
     """Return the motion at the given times, or at those of [simulation]; with the jerks of points if asked."""
-    if threads < 1:
-        raise InputError(f"--threads {threads}: at least one thread is needed - leave it out, or write --threads 2")
     with using_threads(threads):
         return _run(model, times, method, progress, jerk)
 
@@ -79,15 +78,7 @@ def asked_times(model: Model, times: Array | None, method: str) -> Array:
     """Return the times of a run, checked, with its method."""
     if method not in METHODS:
         raise InputError(f"--method {method}: the methods of run are {', '.join(METHODS)}")
-    asked = model.simulation.times() if times is None else np.asarray(times, dtype=np.float64)
-    start = model.simulation.start
-    if len(asked) == 0:
-        raise InputError("--at: no time is given - write --at 0,0.5,1")
-    if not np.isfinite(asked).all() or (np.diff(asked) <= 0).any() or asked[0] < start:
-        raise InputError(
-            f"--at: times are increasing numbers from the start of the simulation ({start:g}) on - put them in order"
-        )
-    return asked
+    return times_of(model, times)
 
 
 def run_program(

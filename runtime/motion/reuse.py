@@ -43,8 +43,6 @@ class Reuse:
 
     def run(self, settings: Settings, times: Array | None, method: str, jerk: bool, threads: int) -> Outcome:
         """Return the motion of a design."""
-        if threads < 1:
-            raise InputError(f"--threads {threads}: at least one thread is needed - leave it out, or write --threads 2")
         with using_threads(threads):
             return self._run(dict(settings), times, method, jerk)
 
@@ -75,7 +73,7 @@ class Reuse:
             return None
         try:
             numbers, kept = traceable.at(settings)
-        except (TypeError, ValueError):  # a value that is no number: the reader says so
+        except InputError:  # a value that is no number: the reader says so
             return None
         if not kept:
             return None

@@ -189,7 +189,7 @@ def inner_steps(program: Program, time: Array, numbers: Array) -> Array:
         # the rate sees what a difference of values misses, such as a whole turn between two steps
         rate = np.abs(values[name][1])
         way = np.maximum(np.abs(np.diff(values[name][0])), np.maximum(rate[1:], rate[:-1]) * np.diff(time))
-        counts = np.maximum(counts, np.ceil(way / largest * (1 - 1e-9)).astype(np.int64))
+        counts = np.maximum(counts, np.minimum(np.ceil(way / largest * (1 - 1e-9)), MOST_INNER).astype(np.int64))
     return refined(time, counts)
 
 

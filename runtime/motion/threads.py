@@ -10,6 +10,10 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TypeVar
 
+import numpy as np
+
+from ..errors import InputError
+
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
@@ -24,6 +28,8 @@ def thread_count() -> int:
 @contextmanager
 def threads(count: int) -> Iterator[None]:
     """Use so many threads within the context."""
+    if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
+        raise InputError(f"--threads {count}: at least one thread is needed - leave it out, or write --threads 2")
     token = _COUNT.set(count)
     try:
         yield
