@@ -99,7 +99,7 @@ def test_coordinates_on_another_branch_are_refused(monkeypatch):
 
 @pytest.mark.parametrize("fixed_step", [None, 1e-3])
 def test_a_jump_within_a_step_ends_the_run(monkeypatch, fixed_step):
-    """A group that takes its other branch on the way is found by its rows and by the energy; what was before is kept."""
+    """A group that takes its other branch on the way is found by rows and energy; what was before is kept."""
     model = load(FAULTS / "W15-simulate-partition-loses-energy.toml")
     monkeypatch.setattr(partition, "CLEARLY", np.inf)  # no change of coordinates
     right = Stepping.go
