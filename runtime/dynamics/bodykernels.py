@@ -354,10 +354,11 @@ def add_weight_energy(origin, rotation, mass, centre, gravity, energy):  # type:
 # ---- power --------------------------------------------------------------------------------------------------------
 @njit(**OPTIONS)
 def imbalance(origin, turn, inertia, loads, pushes, singular):  # type: ignore[no-untyped-def]
-    """How far the powers of inertia, loads and efforts miss each other in the worst lane that is not singular.
+    """How far the powers of inertia, loads and efforts miss each other in the worst lane that is not singular, and
+    the largest power that they are measured by.
 
-    Relative to the sizes of forces times velocities, and of moments times angular velocities: a force across the
-    motion does no work, but its rounding errors do.
+    That is the sizes of forces times velocities, and of moments times angular velocities: a force across the motion
+    does no work, but its rounding errors do.
     """
     n, d, lanes = origin.shape[1], origin.shape[2], origin.shape[3]
     miss, size = np.zeros(lanes), np.zeros(lanes)
@@ -380,8 +381,8 @@ def imbalance(origin, turn, inertia, loads, pushes, singular):  # type: ignore[n
             for lane in range(lanes):
                 total = np.sqrt(forces[0, lane]) + np.sqrt(forces[1, lane]) + np.sqrt(forces[2, lane])
                 size[lane] += np.sqrt(speed[lane]) * total
-    worst = 0.0
+    worst, largest = 0.0, 0.0
     for lane in range(lanes):
-        if size[lane] > 0.0 and not singular[lane]:
-            worst = max(worst, abs(miss[lane]) / size[lane])
-    return worst
+        if not singular[lane]:
+            worst, largest = max(worst, abs(miss[lane])), max(largest, size[lane])
+    return worst, largest

@@ -63,6 +63,21 @@ class Carriers:
         self.rods = [(k, c.line) for k, c in enumerate(carriers) if c.line is not None]
         self.rod_bodies = tuple(model.bodies.values())
 
+    def miss(self, state: Array, posture: Posture, bodies: Sequence[str]) -> float:
+        """Return how far the rows put bodies from a posture, lengths relative to the mechanism."""
+        found = (self.matrix @ state[0, :, -1]).reshape(-1, self.n, self.d)
+        wanted = np.empty_like(found)
+        wanted[0] = posture.origin
+        wanted[1:] = np.moveaxis(posture.rotation, 2, 0)[: len(found) - 1]
+        for k, (point, line) in self.rods:
+            wanted[:, k] = 0.0
+            wanted[0, k] = posture.origin[k] + posture.carried(k, point)
+            wanted[1, k] = posture.carried(k, line)
+        gap = found - wanted
+        gap[0] /= self.model.size
+        names = list(self.model.bodies)
+        return float(np.linalg.norm(gap[:, [names.index(b) for b in bodies]]))
+
     def __call__(self, state: Array, t: float) -> Instant:
         lanes = state.shape[2]
         found = np.matmul(self.matrix, state).reshape(3, -1, self.n, self.d, lanes)

@@ -59,7 +59,7 @@ def inverse(model: Model, times: Array | None = None, progress: Callable[[str], 
     inside = _Inverse(model, scheme, structure.groups)
     steps = solution.asked[solution.asked < solution.solved]
     record, unbounded = inside.record(solution, steps)
-    notes["power_balance"] = inside.imbalance
+    notes["power_balance"] = inside.miss / inside.power if inside.power > 0.0 else 0.0
     if unbounded:
         notes["unbounded"] = unbounded
     if inside.forces.not_unique:
@@ -88,7 +88,7 @@ class _Inverse:
         self.inertia = Inertia(model)
         self.applied = Applied(model, self.inertia)
         self.forces = Forces(model, groups)
-        self.imbalance = 0.0
+        self.miss, self.power = 0.0, 0.0  # largest error of the balance of powers, and the largest power
         self.acting: Forces | None = None
         if model.actuators:
             acting = [_coordinate(model, a.joint) for a in model.actuators]
@@ -175,11 +175,11 @@ class _Inverse:
     def _balance(
         self, bodies: BodyLanes, inertia: Array, loads: Array, pushes: Array, singular: NDArray[np.bool_]
     ) -> None:
-        """Note how far the powers of inertia, loads and efforts miss each other, relative to their sizes."""
+        """Note how far the powers of inertia, loads and efforts miss each other, and how large they are."""
         from .bodykernels import imbalance
 
-        found = imbalance(bodies.origin, bodies.turn, inertia, loads, pushes, singular)
-        self.imbalance = max(self.imbalance, float(found))
+        miss, power = imbalance(bodies.origin, bodies.turn, inertia, loads, pushes, singular)
+        self.miss, self.power = max(self.miss, float(miss)), max(self.power, float(power))
 
 
 def _units(n: int, lanes: int) -> Array:

@@ -8,6 +8,7 @@ coordinates: exactly, from the compiled solvers, without another derivation.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -17,9 +18,10 @@ from numpy.typing import NDArray
 from ..errors import AssemblyError
 from ..mechanism.model import Array
 from ..motion.program import AngleStep, GroupStep, Program
-from ..motion.run import Solution, assembly_modes
+from ..motion.run import Mode, Solution, assembly_modes
 from ..motion.sequence import SOLVED_KINDS
 from .carriers import Carriers, Instant
+from .posture import Posture
 
 
 class Bridge:
@@ -63,14 +65,24 @@ class Mechanics:
         self._read = Carriers(self.model, program)
 
     # ---- the start ------------------------------------------------------------------------------------------------
-    def begin(self, t: float, values: Array, starts: Mapping[str, Array], angle: Array) -> None:
-        """Assemble every group next to its start (φ in the order of its solver), planar angles next to `angle`."""
+    def begin(self, posture: Posture, values: Array, starts: Mapping[str, Array]) -> None:
+        """Assemble every group as its bodies are at a posture; Newton's next to their starts (φ as solved for).
+
+        The signs of a closed form are told by where they put the bodies: what φ means depends on the posture at which
+        the group was planned.
+        """
+        t, angle = posture.time, posture.angle
         self._put(t, values, np.zeros(self.k), np.zeros(self.k))
         none, numbers = np.zeros(1, dtype=np.int64), self.program.sequence.numbers
         solution = Solution(self.program, self.time, none, self.state, self.k + 1, numbers)
         self.bridge, self.known, self.angles = None, None, (t, angle, 0 * angle, 0 * angle)
         index = {b: i for i, b in enumerate(self.model.bodies)}
         for i in self._items:
+            step = self.program.sequence.items[i].step
+            if isinstance(step, AngleStep):
+                body = _body_of(self.program, step)
+                self.near[step.row] = float(angle[index[body]]) if body else step.near
+        for place, i in enumerate(self._items):
             step = self.program.sequence.items[i].step
             if self.program.sequence.items[i].group_step is not None:
                 assert isinstance(step, GroupStep)
@@ -79,13 +91,26 @@ class Mechanics:
                     raise AssemblyError(
                         f"group {step.plan.name} ({', '.join(step.plan.bodies)}) cannot be assembled at t = {t:.9g} s"
                     )
-                mode = min(modes, key=lambda m: m.distance)
-                self.signs[step.plan.name] = mode.signs
-                self.state[0, step.phi_rows] = mode.phi[:, None]
-            elif isinstance(step, AngleStep):
-                body = _body_of(self.program, step)
-                self.near[step.row] = float(angle[index[body]]) if body else step.near
+                misses = [self._miss(place, step, mode, posture) for mode in modes] if len(modes) > 1 else [0.0]
+                self._take(step, modes[misses.index(min(misses))])
             self._run([i])
+
+    def _take(self, step: GroupStep, mode: Mode) -> None:
+        """Put a group into one of its modes."""
+        self.signs[step.plan.name] = mode.signs
+        self.state[0, step.phi_rows] = mode.phi[:, None]
+
+    def _miss(self, place: int, step: GroupStep, mode: Mode, posture: Posture) -> float:
+        """Return how far a mode puts the bodies of a group from a posture; the group is an item of those solved."""
+        self._take(step, mode)
+        items = self.program.sequence.items
+        behind = itertools.takewhile(lambda i: items[i].group_step is None, self._items[place + 1 :])
+        self._run([self._items[place], *behind])
+        return self.miss(posture, step.plan.bodies)
+
+    def miss(self, posture: Posture, bodies: Sequence[str]) -> float:
+        """Return how far the last evaluation puts bodies from a posture."""
+        return self._read.miss(self.state, posture, bodies)
 
     # ---- one instant ----------------------------------------------------------------------------------------------
     def evaluate(self, t: float, values: Array, rates: Array, accelerations: Array) -> Instant | None:

@@ -65,14 +65,14 @@ class Sets:
         """Return the mechanics of a set with every group on the branch of a posture; values of all its drivers."""
         built = self.build(chosen, posture, values)
         posed = at_posture(built.model, posture)
-        plans = {p.name: p for p in plan_groups(posed, built.structure) }
+        planned = plan_groups(posed, built.structure)
+        plans = {p.name: p for p in planned}
         mechanics = built.mechanics
-        if any(plans[s.plan.name].specification != s.plan.specification for s in mechanics.groups):
-            # the plan depends on where it was made: take the one of this posture
-            mechanics = Mechanics(build(posed, plan_groups(posed, built.structure), self.progress))
+        if any(self._planned_otherwise(s, plans[s.plan.name]) for s in mechanics.groups):
+            mechanics = Mechanics(build(posed, planned, self.progress))
             plans = {s.plan.name: s.plan for s in mechanics.groups}
-        starts = {s.plan.name: self._start(s, plans[s.plan.name]) for s in mechanics.groups}
-        mechanics.begin(posture.time, values, starts, posture.angle)
+        starts = {s.plan.name: bind(plans[s.plan.name], self.progress).start for s in mechanics.groups}
+        mechanics.begin(posture, values, starts)
         return mechanics
 
     def _held(self, chosen: Chosen, posture: Posture, values: Array) -> Model:
@@ -81,8 +81,13 @@ class Sets:
         model = driven_by(self.model, chosen, places)
         return at_posture(replace(model, simulation=replace(model.simulation, start=posture.time)), posture)
 
-    def _start(self, step: GroupStep, plan: GroupPlan) -> Array:
-        return bind(plan, self.progress).start if plan is not step.plan else step.solver.start
+    def _planned_otherwise(self, step: GroupStep, plan: GroupPlan) -> bool:
+        """Return whether the plan of a posture asks for another solver, or for other numbers with its Newton start."""
+        if plan.specification != step.plan.specification:
+            return True
+        return not step.solver.closed_form and not np.allclose(
+            bind(plan, self.progress).par, step.solver.par, rtol=1e-9, atol=1e-9 * self.model.size
+        )
 
 
 def at_posture(model: Model, posture: Posture) -> Model:
