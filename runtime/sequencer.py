@@ -31,12 +31,15 @@ N_ARGUMENTS = 15
 
 # places in the integers of a call
 STRIDE, START, COLUMNS, COLUMN_STRIDE, CHANGE_STRIDE, ITERATIONS, SKIPPED, ORDERS, CALL_SIZE = range(9)
-# columns of the table of steps: address, address of the assembly (0: none), place of the item's table, first φ, number,
-# address of Newton for all lanes at once (0: none)
+# columns of the table of steps: address, address of the assembly (0: none), place of the item's table, first φ, number
+# (negative: of a closed form), address of Newton for all lanes at once (0: none)
 ADDRESS, ASSEMBLY, PLACE, PHI, N_PHI, SETTLE, STEP_SIZE = range(7)
 # columns of the report of a look at the quality
-LEAST, LEAST_AT, RESIDUAL, SUSPECTS, STRAYS, REPORT_SIZE = range(6)
-NEAR = 0.35  # conditioning below which two branches may meet between two lanes
+LEAST, LEAST_AT, RESIDUAL, SUSPECTS, REPORT_SIZE = range(5)
+# what may have happened between two lanes: nothing, the group came near to singularity, it jumped, the step is too long
+NOTHING, NEAR, JUMP, LONG = range(4)
+CLOSE = 0.6  # conditioning above which neither of two lanes is near to singularity
+STEEP = 0.35  # change of the conditioning between two lanes that is not trusted
 FAR_OFF = 0.25  # distance from the prediction, as a share of the way of the step, that is not trusted
 # Newton at once: lanes of one serial step where it is not one lane, lanes worth it, and steps of one lane after a
 # longer one that was not trusted.
@@ -176,6 +179,7 @@ def missed(rows, t, out, a, b):  # type: ignore[no-untyped-def]
     """
     dt, way, miss = t[b] - t[a], 1e-300, 0.0
     for row in rows:
+        way = max(way, 1e-9 * abs(out[0, row, a]))
         d = out[0, row, b] - out[0, row, a]
         way = max(way, abs(d), abs(dt * out[1, row, a]), abs(dt * out[1, row, b]))
         miss = max(miss, abs(d - dt * (out[1, row, a] + 0.5 * dt * out[2, row, a])))
@@ -229,7 +233,7 @@ def without_solution(rows, out, k, last):  # type: ignore[no-untyped-def]
 @njit(**OPTIONS)
 @dated
 def look(kappa, residual, state, t, tables, step, first, last, report):  # type: ignore[no-untyped-def]
-    """Note the least conditioning, the largest residual, where branches may meet, and steps off their prediction."""
+    """Note the least conditioning, the largest residual, and the number of steps that a closer look is due to."""
     least, largest = np.inf, report[RESIDUAL]
     for k in range(np.uint64(first), np.uint64(last)):
         least = least if kappa[k] >= least else kappa[k]  # NaN comes through
@@ -241,30 +245,82 @@ def look(kappa, residual, state, t, tables, step, first, last, report):  # type:
             if not kappa[k] > least:
                 report[LEAST_AT] = k
                 break
-    if not least >= NEAR:
-        for k in range(first + 1, last - 1):
-            here, before, behind = kappa[k], kappa[k - 1], kappa[k + 1]
-            # a V that reaches zero falls by its own height within one step
-            if here < NEAR and here <= before and here <= behind and here <= 1.2 * max(before - here, behind - here):
-                report[SUSPECTS] += 1
-    if step[N_PHI] < 0:  # closed form: its branch is its sign
-        return
-    scale = 0.0
-    for i in range(step[N_PHI]):
-        row = tables[step[PLACE] + step[PHI] + i]
-        for k in range(first, last):
-            scale = max(scale, abs(state[0, row, k]))
-    for k in range(first, last - 1):
-        dt = t[k + 1] - t[k]
-        way, miss = 0.0, 0.0
-        for i in range(step[N_PHI]):
-            row = tables[step[PLACE] + step[PHI] + i]
-            x, y = state[0, row, k], state[0, row, k + 1]
-            way = max(way, abs(y - x))
-            miss = max(miss, abs(y - x - dt * (state[1, row, k] + 0.5 * dt * state[2, row, k])))
-            miss = max(miss, abs(y - x - dt * (state[1, row, k + 1] - 0.5 * dt * state[2, row, k + 1])))
-        if miss > FAR_OFF * way and miss > 1e-4 * scale:
-            report[STRAYS] += 1
+    place, count = step[PLACE] + step[PHI], abs(step[N_PHI])
+    rows = tables[place : place + count]
+    if not least >= CLOSE:
+        for k in range(first, last - 1):
+            report[SUSPECTS] += nearing(kappa, t, k, first, last) != NOTHING
+    if step[N_PHI] < 0:
+        floor = rounding(rows, state, first)
+        for row in rows:
+            report[SUSPECTS] += jumps(state[0, row], first, last, floor)
+    else:
+        for k in range(first, last - 1):
+            report[SUSPECTS] += not missed(rows, t, state, k, k + 1) <= FAR_OFF
+
+
+@njit(**OPTIONS)
+@dated
+def nearing(kappa, t, k, first, last):  # type: ignore[no-untyped-def]
+    """Whether the conditioning may reach zero between lanes k and k + 1: it falls towards there fast enough."""
+    here, there = kappa[k], kappa[k + 1]
+    if here >= CLOSE and there >= CLOSE:
+        return NOTHING
+    fall = 1.0 / (t[k + 1] - t[k]) if last - first < 3 else 0.0
+    if k > first:
+        fall = max(fall, (kappa[k - 1] - here - 1e-9) / (t[k] - t[k - 1]))
+    if k + 2 < last:
+        fall = max(fall, (kappa[k + 2] - there - 1e-9) / (t[k + 2] - t[k + 1]))
+    if not here + there > 1.3 * fall * (t[k + 1] - t[k]):
+        return NEAR
+    return LONG if abs(here - there) > STEEP else NOTHING
+
+
+@njit(**OPTIONS)
+@dated
+def jumps(x, first, last, floor):  # type: ignore[no-untyped-def]
+    """The number of steps in which a row changes by far more than in those before and behind."""
+    found = 0
+    for k in range(np.uint64(first + 1), np.uint64(max(first + 1, last - 2))):
+        found += jumped(x[k - np.uint64(1)], x[k], x[k + np.uint64(1)], x[k + np.uint64(2)], floor)
+    if last - first > 2:
+        a, b = x[first : first + 3], x[last - 3 : last]
+        found += jumped(a[0], a[0], a[1], a[2], floor) + jumped(b[0], b[1], b[2], b[2], floor)
+    return found
+
+
+@njit(**OPTIONS)
+@dated
+def jumped(before, here, there, behind, floor):  # type: ignore[no-untyped-def]
+    """1 where the step from here to there is far longer than its neighbours."""
+    return np.int64(abs(there - here) > 4.0 * (abs(here - before) + abs(behind - there)) + floor)
+
+
+@njit(**OPTIONS)
+@dated
+def rounding(rows, state, k):  # type: ignore[no-untyped-def]
+    """A change of φ that is none, by its size at a lane."""
+    size = 0.0
+    for row in rows:
+        size = max(size, abs(state[0, row, k]))
+    return 1e-6 * size
+
+
+@njit(**OPTIONS)
+@dated
+def marks(kappa, state, t, rows, closed, found):  # type: ignore[no-untyped-def]
+    """Write for every step of a group what may have happened in it."""
+    last = len(found) + 1
+    floor = rounding(rows, state, 0)
+    for k in range(last - 1):
+        found[k] = nearing(kappa, t, k, 0, last)
+        if found[k] == NOTHING and not closed and not missed(rows, t, state, k, k + 1) <= FAR_OFF:
+            found[k] = LONG
+        for row in rows:
+            x = state[0, row]
+            jump = jumped(x[max(k - 1, 0)], x[k], x[k + 1], x[min(k + 2, last - 1)], floor)
+            if closed and last > 2 and found[k] == NOTHING and jump:
+                found[k] = JUMP
 
 
 @functools.cache

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from ..sequencer import ADDRESS, ITERATIONS, N_PHI, PHI, PLACE, RESIDUAL, STRAYS, SUSPECTS, call_item, sequence
+from ..sequencer import ADDRESS, ITERATIONS, N_PHI, PHI, PLACE, RESIDUAL, SUSPECTS, call_item, sequence
 from ..sources import dated
 from .timekernels import evaluate
 
@@ -134,7 +134,7 @@ def run_designs(  # type: ignore[no-untyped-def]
         sequence(quality, tables, own, changes, signs, edges, t, state, kappa, call, work, n, lost, empty, report)
         suspicious = 0.0
         for j in range(len(quality)):
-            suspicious += report[j, SUSPECTS] + report[j, STRAYS]
+            suspicious += report[j, SUSPECTS]
             if not report[j, RESIDUAL] <= bound * max(1.0, own[0] * own[0]):
                 suspicious += 1.0
         if where >= 0 and not np.isfinite(state[0, tables[solving[where, PLACE] + solving[where, PHI]], solved]):

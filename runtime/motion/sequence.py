@@ -233,7 +233,7 @@ class Sequence:
         assert isinstance(item.step, GroupStep)
         assembly = entry("assembly", item, 0) if phase in ("td", "3ot") else 0
         settle = entry("settle", item, 0) if at_once and phase == "td" else 0
-        r = -1 if item.closed else len(item.step.phi_rows)
+        r = len(item.step.phi_rows) * (-1 if item.closed else 1)
         return [address, assembly, item.place, len(item.step.h_rows), r, settle]
 
     def of_kind(self, *kinds: str) -> list[int]:
@@ -278,11 +278,12 @@ class Sequence:
         call: Ints | None = None,
         work: Array | None = None,
         block: int | None = None,
+        start: int = 0,
     ) -> tuple[Ints, int]:
         """Run a phase over the lanes edges[0] to edges[-1] - 1; the first lane lost per step, and Newton's iterations.
 
         `signs` has a row per stretch between two edges. `out` is the state itself unless it is given: of columns it
-        is (order, column times row, lane).
+        is (order, column times row, lane). `start` is the lane at which Newton begins from the φ that stands there.
         """
         from ..sequencer import (
             BLOCK,
@@ -299,7 +300,7 @@ class Sequence:
         steps = self.steps(phase, items, self.folded(lanes), lanes >= AT_ONCE_FROM)
         call = self.call if call is None else call
         out = state if out is None else out
-        call[STRIDE], call[START], call[ITERATIONS] = state.shape[2], 0, 0
+        call[STRIDE], call[START], call[ITERATIONS] = state.shape[2], start, 0
         call[COLUMNS], call[COLUMN_STRIDE] = columns, state.shape[1] * state.shape[2]
         changes = EMPTY if changes is None else changes
         call[CHANGE_STRIDE] = changes.shape[-1]
