@@ -138,9 +138,7 @@ class CompiledMechanism:
 
         m, sequence = self.mechanism, self.mechanism.program.sequence
         self._lanes = self.time
-        self.supported = sequence.motions is not None and not any(
-            isinstance(step, NumericStep) for step in m.program.steps
-        )
+        self.supported = sequence.motions is not None
         n = len(self.time)
         self.tables = sequence.tables.copy()
         width, outputs, bodies = 0, [], []
