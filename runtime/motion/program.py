@@ -6,7 +6,7 @@ linear combinations of rows (further points and directions of bodies that are so
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING

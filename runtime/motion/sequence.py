@@ -22,8 +22,8 @@ from ..mechanism.tables import Table
 from ..mechanism.traced import Traced
 from .outputs import JOINT_KINDS, Output
 from .plan import Array
-from .program import ZERO, AngleStep, GroupStep, LinearStep, Program, Terms
 from .profiles import WrittenProfile
+from .program import ZERO, AngleStep, GroupStep, LinearStep, Program, Terms
 from .timefunctions import TimeFunctions, write
 from .timefunctions import values as time_values
 
