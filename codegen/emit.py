@@ -17,6 +17,7 @@ from . import ir, layout, printer
 from .derive import Derivation, row_labels
 from .kernels import GroupIR
 from .linear import EXPLICIT_ORDER
+from .profiles import ProfileText, developed, profiles
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ class ModuleText:
     unpack_motion: tuple[str, ...]
     unpack_change: tuple[str, ...]
     profile_names: str
-    profiles: tuple[layout.ProfileText, ...]
+    profiles: tuple[ProfileText, ...]
     developed: str
     varied: str
     lane: layout.LaneText
@@ -197,10 +198,10 @@ def emit(derivation: Derivation, group: GroupIR, origin: str) -> EmittedModule:
         unpack_rates=layout.lines(layout.rates(d)),
         unpack_motion=layout.lines(layout.motion(d)),
         unpack_change=layout.lines(layout.change(d)),
-        profile_names=_names([p.name for p in layout.profiles(d)]),
-        profiles=layout.profiles(d),
-        developed=layout.developed(d, "ps"),
-        varied=layout.developed(d, "dps"),
+        profile_names=_names([p.name for p in profiles(d)]),
+        profiles=profiles(d),
+        developed=developed(d, "ps"),
+        varied=developed(d, "dps"),
         lane=layout.lanes(
             d,
             len(group.branches),

@@ -251,41 +251,6 @@ def sizes(d: Derivation, loops: bool) -> Sizes:
     return Sizes(p, r, s, len(d.active), columns, rheonomic, tensors, work)
 
 
-PROFILE_PARTS = 6  # the place, and five coefficients
-
-
-@dataclass(frozen=True)
-class ProfileText:
-    """A parameter that is a function of an unknown: its name, the unknown's number, and the number of its first part."""
-
-    name: str
-    unknown: int
-    first: int
-    parts: str
-    changes: str
-    trial: str
-
-
-def profiles(d: Derivation) -> tuple[ProfileText, ...]:
-    spec = d.spec
-    found = []
-    for c, unknown in spec.profiles:
-        i = spec.phi.index(unknown)
-        trial = as_tuple([f"x[{k}] + turn" if k == i else f"x[{k}]" for k in range(d.n_dependent)])
-        first = spec.par.index(c.symbols[0])
-        parts = as_tuple([f"ps[{first + k}]" for k in range(PROFILE_PARTS)])
-        found.append(ProfileText(c.name, i, first, parts, parts.replace("ps", "dps"), trial))
-    return tuple(found)
-
-
-def developed(d: Derivation, given: str) -> str:
-    """Return the tuple of parameters `given` with the parts of every profile in their places."""
-    found = [f"{given}[{i}]" for i in range(len(d.par.symbols))]
-    for number, p in enumerate(profiles(d)):
-        found[p.first : p.first + PROFILE_PARTS] = [f"f{number}[{k}]" for k in range(PROFILE_PARTS)]
-    return as_tuple(found)
-
-
 # ---- over lanes ----------------------------------------------------------------------------------------------------
 POINTERS = ("item", "numbers", "changes", "signs", "t", "q", "qdot", "qddot", "out", "outdot", "outddot", "call")
 

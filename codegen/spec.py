@@ -108,7 +108,8 @@ class GroupSpec:
             if isinstance(node, ex.Call) and node.arguments:
                 name = node.function if node.function != "slope" else getattr(node.arguments[0], "name", "")
                 used.get(name, set()).add(getattr(node.arguments[-1], "name", ""))
-        return tuple((c, "".join(used[c.name]) if len(used[c.name]) == 1 else "") for c in self.parameters if c.name in used)
+        one = {name: "".join(unknowns) if len(unknowns) == 1 else "" for name, unknowns in used.items()}
+        return tuple((c, one[c.name]) for c in self.parameters if c.name in one)
 
     @property
     def coordinates(self) -> tuple[Coordinate, ...]:

@@ -213,13 +213,8 @@ class _Rates:
         self.acceleration = linear.solve(wanted)
 
 
-def follow(
-    model: Model, times: Array, start: Poses | None = None, gaps: list[float] | None = None
-) -> dict[str, BodyMotion]:
-    """Return the motion of every movable body at the times, the assembly followed continuously from the first one.
-
-    `gaps` receives the largest scaled residual at each time.
-    """
+def follow(model: Model, times: Array, start: Poses | None = None) -> dict[str, BodyMotion]:
+    """Return the motion of every movable body at the times, the assembly followed continuously from the first one."""
     system = Absolute(model)
     motions = {name: driver.motion for name, driver in model.drivers.items()}
 
@@ -247,10 +242,6 @@ def follow(
             poses, t, step = after, t_next, t1 - t_next
             rates = _Rates(system, poses, drivers(t))
         found.append((poses, rates))
-    if gaps is not None:
-        for (posed, _), t in zip(found, times.tolist(), strict=True):
-            values = {d: float(x[0]) for d, x in drivers(t).items()}
-            gaps.append(float(np.max(np.abs(_gap(system, posed, values)), initial=0.0)))
     return _motions(system, found, {d: float(x[0]) for d, x in now.items()})
 
 

@@ -217,7 +217,10 @@ class Outline:
 
     def __init__(self, p: Pair) -> None:
         u = p.poses.contact[p.batch.memory]
-        known = np.array([f(np.array([x])) for f, x in zip(p.batch.profiles, u.real, strict=True)])[:, :, 0]
+        known, profiles = np.empty((len(u), 4)), p.batch.profiles
+        for profile in dict.fromkeys(profiles):  # one may stand for many places, which it takes at once
+            mine = np.array([g is profile for g in profiles])
+            known[mine] = profile(u.real[mine]).T
         radius = known[:, :3] + 1j * u.imag[:, None] * known[:, 1:] if np.iscomplexobj(u) else known[:, :3]
         r, r1, r2 = radius.T[:, :, None]
         e = _carried(p.R1, np.stack([np.cos(u), np.sin(u), np.zeros_like(u)], axis=1))

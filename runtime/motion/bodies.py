@@ -1,4 +1,4 @@
-"""The motion of every rigid body from the rows of a solved state."""
+"""The motion of rigid bodies in space from the rows of a solved state."""
 
 from __future__ import annotations
 
@@ -8,32 +8,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..mechanism.bodymotion import BodyMotion
-from ..mechanism.model import Body, Model
+from ..mechanism.model import Body
 from .plan import Array
 from .program import Carrier, Terms
 from .run import Solution
 from .threads import each
 
 
-def body_motions(solution: Solution, steps: NDArray[np.int64] | None = None) -> dict[str, BodyMotion]:
-    """Return the motion of the movable bodies at the given steps (all solved ones by default)."""
-    return carried(solution, solution.program.model.movable, steps)
-
-
-def carried(solution: Solution, names: Sequence[str], steps: NDArray[np.int64] | None = None) -> dict[str, BodyMotion]:
-    """Return the motion of some bodies that are solved."""
+def carried(solution: Solution, names: Sequence[str], steps: NDArray[np.int64]) -> dict[str, BodyMotion]:
+    """Return the motion of some bodies in space that are solved."""
     program = solution.program
-    chosen = np.arange(solution.solved) if steps is None else steps
     known = [name for name in names if name in program.carriers]  # a run may stop before the group of a body
-    for name in known if program.model.dimension == 2 else ():
-        if program.carriers[name].angle is None and not solution.follow_angle(name):
-            solution.coarse.append(program.angle_rows[name])
 
     def motion(name: str) -> BodyMotion:
-        body, carrier = program.model.bodies[name], program.carriers[name]
-        if program.model.dimension == 2:
-            return _planar(name, carrier, solution, chosen)
-        return _spatial(program.model, body, carrier, solution, chosen)
+        return _spatial(program.model.bodies[name], program.carriers[name], solution, steps)
 
     return dict(zip(known, each(motion, known), strict=True))
 
@@ -47,15 +35,7 @@ def _rows(parts: tuple[Terms, ...], state: Array, n: int) -> Array:
     return out
 
 
-def _planar(name: str, carrier: Carrier, solution: Solution, steps: NDArray[np.int64]) -> BodyMotion:
-    origin = _rows(carrier.origin, solution.state, solution.solved)
-    row, offset = carrier.angle or (solution.program.angle_rows[name], 0.0)
-    angle = solution.state[:, row, steps]
-    angle[0] += offset
-    return BodyMotion(np.ascontiguousarray(origin[:, :, steps]), angle=angle)
-
-
-def _spatial(model: Model, body: Body, carrier: Carrier, solution: Solution, steps: NDArray[np.int64]) -> BodyMotion:
+def _spatial(body: Body, carrier: Carrier, solution: Solution, steps: NDArray[np.int64]) -> BodyMotion:
     n = solution.solved
     origin = _rows(carrier.origin, solution.state, n)[:, :, steps]
     axes = [_rows(a, solution.state, n)[:, :, steps] for a in carrier.axes]

@@ -53,7 +53,8 @@ class Partials:
 def partials(functions: Sequence[Function], rows: Rows) -> Partials:
     """Return the derivatives by every row of par that stands in a formula; tables hold no constants."""
     found: list[Expression] = []
-    targets, sources = [], []
+    targets: list[int] = []
+    sources: list[int] = []
     for i, function in enumerate(functions):
         own = by_constants(function, rows)
         found += own.values()

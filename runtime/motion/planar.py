@@ -239,7 +239,8 @@ class _Writer(Places):
 
         psi, the polar angle of the place of contact, is one unknown more. Where it begins is sought round the outline.
         """
-        assert j.profile is not None and j.follower is not None
+        assert j.profile is not None
+        assert j.follower is not None
         s = self.sheet
         centre = as_factor(self._point(j.first, j.a, None, f"{j.name} centre"))
         F = as_factor(self._point(j.second, j.b, None, f"{j.name} follower"))

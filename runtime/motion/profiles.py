@@ -23,9 +23,8 @@ class WrittenProfile:
 
         partials = by_constants(function, rows)
         slope = by_names(function, frozenset({function.variable})) if isinstance(function, Expression) else None
-        own, further, changes = (
-            write(functions, rows, lines=False) for functions in ([function], [slope] if slope else [], [*partials.values()])
-        )
+        sets: tuple[list[Function], ...] = ([function], [slope] if slope else [], list(partials.values()))
+        own, further, changes = (write(functions, rows, lines=False) for functions in sets)
         self.kept: list[TimeFunctions] = [own, further, changes]
         self.counted = np.arange(max(1, len(partials)))
         self.table = [
