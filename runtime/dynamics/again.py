@@ -29,7 +29,6 @@ from .nullspace import check_inertia
 from .sets import Chosen, Sets
 from .start import Start, begin
 
-
 EMPTY = np.zeros(0)
 
 
@@ -51,6 +50,7 @@ class Again:
     def __init__(self, data: Mapping[str, Any], origin: str, folder: Path | None, names: tuple[str, ...]) -> None:
         self.traced = trace(data, names, origin, None, folder)
         self._planned: dict[Chosen, tuple[Structure, Program]] = {}
+        self._special: set[Chosen] = set()
         self._places: dict[Chosen, slice] = {}  # of the numbers of the programs among all
         self._signs: dict[str, list[float]] = {}
         model = nominal(self.traced.model)
@@ -68,19 +68,30 @@ class Again:
         entered = sets.enter(chosen, self.start.posture, np.array([*held, *values[order]]))
         self._signs = {name: signs.tolist() for name, signs in entered.signs.items()}
         self.learn(sets)
+        self._guards = len(self.traced.tape.guards)  # decisions of the model and of its first set
         self.usable = entered is sets.built(chosen).mechanics and self.at({}) is not None
 
     def learn(self, sets: Sets) -> None:
         """Plan the sets of coordinates that a simulation met, for the next ones."""
         for chosen, values in sets.met():
-            if chosen not in self._planned:
-                model = driven_by(self.traced.model, chosen, values)
-                try:
-                    structure = studied(model)
-                    self._planned[chosen] = structure, build(model, plan_groups(model, structure), _silent)
-                except AssurgentError:
-                    continue
+            if chosen in self._planned or chosen in self._special:
+                continue
+            model = driven_by(self.traced.model, chosen, values)
+            try:
+                structure = studied(model)
+                self._planned[chosen] = structure, build(model, plan_groups(model, structure), _silent)
                 self._numbers = None
+            except AssurgentError:
+                self._special.add(chosen)
+
+    def _forget(self) -> bool:
+        """Give up all sets but the first: their plans decide by what designs do not share. False: there are none."""
+        first, guards = self.start.chosen, self.traced.tape.guards
+        while len(guards) > self._guards:
+            guards.popitem()
+        self._special |= self._planned.keys() - {first}
+        found, self._planned, self._numbers = len(self._planned) > 1, {first: self._planned[first]}, None
+        return found
 
     _numbers: tuple[Numbers, tuple[int, ...]] | None = None
 
@@ -109,7 +120,7 @@ class Again:
         except (TypeError, ValueError):  # a value that is no number: the reader says so
             return None
         if not kept[0]:
-            return None
+            return self.at(settings) if self._forget() else None
         of = dict(zip(places, values[:, 0].tolist(), strict=False))  # behind these come the numbers of the programs
         model = replaced(self.traced.model, lambda x: of[x.index])
 
@@ -139,7 +150,8 @@ class Again:
         instant = mechanics.evaluate(float(t[0]), ends, rates, np.zeros_like(ends))
         if instant is None:
             return None
-        return Begun(model, replace(self.start, posture=instant.posture), gauge, sets, mechanics, lambda: self.learn(sets))
+        start = replace(self.start, posture=instant.posture)
+        return Begun(model, start, gauge, sets, mechanics, lambda: self.learn(sets))
 
 
 def _silent(_: str) -> None:

@@ -23,8 +23,7 @@ from ..motion.sequence import SOLVED_KINDS
 from .carriers import Carriers, Instant
 from .posture import Posture
 
-
-NEIGHBOURS = 0.1  # radians, or lengths, between neighbouring positions on the way to the start
+NEIGHBOURS = 0.1  # radians, or of the size, between neighbouring positions on the way to the start
 
 
 class Bridge:
@@ -115,7 +114,9 @@ class Mechanics:
             self.begin(t, first, starts, angle)
         except AssemblyError:
             return False
-        lanes = 2 + int(np.abs(last - first).max() / NEIGHBOURS)
+        kinds = [d.kind for d in self.model.drivers.values()]
+        scale = np.array([1.0 if kind in ("angle", "turn") else self.model.size for kind in kinds])
+        lanes = 2 + int((np.abs(last - first) / scale).max() / NEIGHBOURS)
         state = np.repeat(self.state[:, :, -1:], lanes, axis=2)
         state[0, self.rows] = np.linspace(first, last, lanes).T
         edges, time = np.array([0, lanes], dtype=np.int64), np.full(lanes, t)
