@@ -78,6 +78,13 @@ class Carriers:
         names = list(self.model.bodies)
         return float(np.linalg.norm(gap[:, [names.index(b) for b in bodies]]))
 
+    def angles(self, state: Array, near: Array) -> Array:
+        """Return the angles of planar bodies in the last lane, followed from those that are near in the first one."""
+        if self.d == 3:
+            return near
+        x, y = np.moveaxis((self.matrix @ state[0])[2 * self.n :].reshape(self.n, 2, -1), 1, 0)
+        return np.asarray(np.unwrap(np.column_stack([near, np.arctan2(y, x)]))[:, -1])
+
     def __call__(self, state: Array, t: float) -> Instant:
         lanes = state.shape[2]
         found = np.matmul(self.matrix, state).reshape(3, -1, self.n, self.d, lanes)

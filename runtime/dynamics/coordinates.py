@@ -186,7 +186,8 @@ class Gauge:
         self.all = candidates(model)
         self.cut = cut_joints(model, preferred)
         self.listed = tuple(i for i, c in enumerate(self.all) if c.joint not in self.cut)
-        self.system = Absolute(replace(model, drivers={c.driver: virtual_driver(model, c) for c in self.all}))
+        virtual = {c.driver: virtual_driver(model, c) for c in self.all}
+        self.system = Absolute(replace(model, drivers={**model.drivers, **virtual}))
         names, of_driver = np.array(self.system.names), self.system.of_driver
         place = {str(n): int(k) for k, n in enumerate(names) if of_driver[k]}
         self.coordinate_rows = np.array([place[c.driver] for c in self.all], dtype=np.int64)

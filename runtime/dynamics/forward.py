@@ -14,6 +14,7 @@ from ..mechanism.model import Array, Model
 from ..motion.results import Results
 from ..motion.run import failure_message
 from ..motion.timefunctions import check_times
+from .again import Begun
 from .augmented import Augmented
 from .inverse import inverse
 from .nullspace import check_inertia
@@ -44,13 +45,15 @@ def simulate(
     reactions: bool = True,
     through: bool = True,
     fixed_step: float | None = None,
+    begun: Begun | None = None,
 ) -> Outcome:
     """Return the motion under the loads at the given times, or at those of [simulation].
 
     Without a `method` it is partition or, where joint coordinates do not tell the position, global.
     `through` lets a mechanism with one free motion pass a bifurcation on the branch that continues its tangent.
     With `fixed_step` the classical Runge-Kutta method (order 4) takes equal steps of at most that length from one
-    asked time to the next; without it the step follows the tolerance.
+    asked time to the next; without it the step follows the tolerance. `begun` is the model at its start, where
+    somebody has that already.
     """
     if method is not None and method not in METHODS:
         raise InputError(
@@ -62,14 +65,15 @@ def simulate(
         raise InputError(f"--fixed-step: --method {method} chooses its own steps - use --method partition")
     asked, begins = times_of(model, times), model.simulation.start
     check_times(model, asked)
-    start = begin(model)
+    start = begun.start if begun else begin(model)
     if start.free == 0:
         found = inverse(model, asked, progress)
         failure = found.failure
         stop = None if failure is None else Stop(failure.time, failure_message(failure))
         return Outcome(replace(found.results, method=method or METHODS[0]), stop)
-    check_inertia(model, start)
-    run = _method(model, start, method, progress, reactions, through, fixed_step)
+    if begun is None:
+        check_inertia(model, start)
+    run = _method(model, start, method, progress, reactions, through, fixed_step, begun)
     grid = asked if asked[0] == begins else np.concatenate([[begins], asked])
     record, stop = run.run(grid)
     shown = max(0, len(record.time) - (len(grid) - len(asked)))
@@ -88,11 +92,12 @@ def _method(
     reactions: bool,
     through: bool,
     fixed_step: float | None,
+    begun: Begun | None,
 ) -> Partition | Augmented:
     if method == "global":
         return Augmented(model, start, reactions)
     try:
-        return Partition(model, start, progress, reactions, through, fixed_step)
+        return Partition(model, start, progress, reactions, through, fixed_step, begun)
     except NoCoordinatesError as error:
         if method is not None or fixed_step is not None:
             raise InputError(f"{error} - simulate it with --method global, which chooses its own steps") from None

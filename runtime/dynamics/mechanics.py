@@ -23,6 +23,8 @@ from ..motion.sequence import SOLVED_KINDS
 from .carriers import Carriers, Instant
 from .posture import Posture
 
+NEIGHBOURS = 0.1  # radians, or of the size, between neighbouring positions on the way to the start
+
 
 class Bridge:
     """How a group crosses a meeting of its branches: φ over the one free coordinate, a polynomial between two sides.
@@ -65,13 +67,14 @@ class Mechanics:
         self._read = Carriers(self.model, program)
 
     # ---- the start ------------------------------------------------------------------------------------------------
-    def begin(self, posture: Posture, values: Array, starts: Mapping[str, Array]) -> None:
-        """Assemble every group as its bodies are at a posture; Newton's next to their starts (φ as solved for).
+    def begin(
+        self, t: float, values: Array, starts: Mapping[str, Array], angle: Array, posture: Posture | None = None
+    ) -> None:
+        """Assemble every group as its bodies are at a posture, or else next to its start (φ as it is solved for).
 
-        The signs of a closed form are told by where they put the bodies: what φ means depends on the posture at which
-        the group was planned.
+        At a posture the signs of a closed form are told by where they put the bodies: what φ means depends on the
+        posture at which the group was planned. `angle` is what continuous planar angles are next to.
         """
-        t, angle = posture.time, posture.angle
         self._put(t, values, np.zeros(self.k), np.zeros(self.k))
         none, numbers = np.zeros(1, dtype=np.int64), self.program.sequence.numbers
         solution = Solution(self.program, self.time, none, self.state, self.k + 1, numbers)
@@ -80,8 +83,7 @@ class Mechanics:
         for i in self._items:
             step = self.program.sequence.items[i].step
             if isinstance(step, AngleStep):
-                body = _body_of(self.program, step)
-                self.near[step.row] = float(angle[index[body]]) if body else step.near
+                self.near[step.row] = float(angle[index[step.body]])
         for place, i in enumerate(self._items):
             step = self.program.sequence.items[i].step
             if self.program.sequence.items[i].group_step is not None:
@@ -91,9 +93,33 @@ class Mechanics:
                     raise AssemblyError(
                         f"group {step.plan.name} ({', '.join(step.plan.bodies)}) cannot be assembled at t = {t:.9g} s"
                     )
-                misses = [self._miss(place, step, mode, posture) for mode in modes] if len(modes) > 1 else [0.0]
+                misses = [m.distance if posture is None else self._miss(place, step, m, posture) for m in modes]
                 self._take(step, modes[misses.index(min(misses))])
             self._run([i])
+
+    def approach(self, t: float, first: Array, last: Array, angle: Array) -> bool:
+        """Take the branches of the sketch, where the drivers have their first values, and follow them to the last.
+
+        False where a group opens on the way, or where Newton's iteration, which has no signs, would have to follow.
+        """
+        if not all(step.solver.closed_form for step in self.groups):
+            return False
+        sequence = self.program.sequence
+        try:
+            starts = {s.plan.name: sequence.numbers_of(s, sequence.numbers)[1] for s in self.groups}
+            self.begin(t, first, starts, angle)
+        except AssemblyError:
+            return False
+        kinds = [d.kind for d in self.model.drivers.values()]
+        scale = np.array([1.0 if kind in ("angle", "turn") else self.model.size for kind in kinds])
+        lanes = 2 + int((np.abs(last - first) / scale).max() / NEIGHBOURS)
+        state = np.repeat(self.state[:, :, -1:], lanes, axis=2)
+        state[0, self.rows] = np.linspace(first, last, lanes).T
+        edges, time = np.array([0, lanes], dtype=np.int64), np.full(lanes, t)
+        lost, _ = sequence.run("td", time, state, edges, self._signs(), self._items)
+        self.near = {row: float(state[0, row, -1]) for row in self.near}
+        self.angles = (t, self._read.angles(state, angle), 0 * angle, 0 * angle)
+        return bool((lost > lanes).all())
 
     def _take(self, step: GroupStep, mode: Mode) -> None:
         """Put a group into one of its modes."""
@@ -227,17 +253,9 @@ class Mechanics:
 
     def _ahead(self, step: AngleStep) -> float:
         """Return the value next to which a continuous angle is now."""
-        ahead = self.near.get(step.row, step.near)
+        ahead = self.near[step.row]
         if self.known is not None:
             t0, (_, v, a) = self.known
             dt = float(self.time[0]) - t0
             ahead += dt * (v[step.row] + 0.5 * dt * a[step.row])
         return float(ahead)
-
-
-def _body_of(program: Program, step: AngleStep) -> str | None:
-    """Return the body whose x axis an angle step follows."""
-    for name, carrier in program.carriers.items():
-        if carrier.axes[0] == (((step.x, 1.0),), ((step.y, 1.0),)):
-            return name
-    return None

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..errors import AssurgentError, InputError
-from ..mechanism.model import Array, Initial, Model
+from ..mechanism.model import Array, Model
 from .applied import Applied
 from .coordinates import Coordinate, Gauge, Weighed, shown_name
 from .crossing import NEAR, NODES, bridge_ahead
@@ -26,6 +26,7 @@ from .sets import Chosen, Sets
 from .start import Start
 
 if TYPE_CHECKING:
+    from .again import Begun
     from .machine import Machine
     from .stepping import Stepping
 
@@ -74,23 +75,28 @@ class Partition:
         reactions: bool = True,
         through: bool = True,
         fixed_step: float | None = None,
+        begun: Begun | None = None,
     ) -> None:
         self.model, self.progress, self.through, self.fixed_step = model, progress, through, fixed_step
         self.inertia = Inertia(model)
         self.applied = Applied(model, self.inertia)
         self.reactions, self.not_unique = reactions, set[str]()
-        self.gauge = Gauge(model, [c.joint for c in start.chosen])
-        self.sets = Sets(model, progress)
+        self.gauge = begun.gauge if begun else Gauge(model, [c.joint for c in start.chosen])
+        self.sets = begun.sets if begun else Sets(model, progress)
         self.counts = Counts()
         self._distance = 1.0  # least distance of a group from singularity
         self._machines: dict[Mechanics, Machine] = {}
         self.f = start.free
         self.t = start.posture.time
-        values = self.gauge.values(self.gauge.system.remember(poses_of(self.gauge.system, start.posture)))
-        values |= dict(zip(start.chosen, (i.value for i in _sorted(model)), strict=True))
+        if start.chosen:
+            values = {Coordinate(i.joint, i.coordinate): i.value for i in model.initial}
+            rates = {Coordinate(i.joint, i.coordinate): i.rate for i in model.initial}
+        else:
+            poses = self.gauge.system.remember(poses_of(self.gauge.system, start.posture))
+            values, rates = self.gauge.values(poses), self.gauge.rates(poses, start.posture.twist)
         self.chosen = start.chosen or self._first(start, values)
-        rates = self.gauge.rates(poses_of(self.gauge.system, start.posture), start.posture.twist)
-        mechanics = self.sets.enter(self.chosen, start.posture, self._driven(self.chosen, values))
+        held = self._driven(self.chosen, values)
+        mechanics = begun.mechanics if begun else self.sets.enter(self.chosen, start.posture, held)
         self.equations = Equations(model, self.inertia, self.applied, mechanics)
         self.z = np.array([values[c] for c in self.chosen])
         self.zdot = np.array([rates[c] for c in self.chosen])
@@ -359,7 +365,3 @@ class Partition:
 
 class _LostError(AssurgentError):
     """The groups have no solution at a state that the integrator accepted."""
-
-
-def _sorted(model: Model) -> list[Initial]:
-    return sorted(model.initial, key=lambda i: (i.joint, i.coordinate))

@@ -12,7 +12,7 @@ from ..mechanism.model import Array, Body, Model
 from ..mechanism.structure import Structure
 from ..motion.plan import GroupPlan
 from ..motion.planning import plan_groups, studied
-from ..motion.program import GroupStep, build
+from ..motion.program import GroupStep, Program, build
 from ..motion.solvers import bind
 from .coordinates import Coordinate, driven_by
 from .mechanics import Mechanics
@@ -30,12 +30,25 @@ class Built:
     mechanics: Mechanics
 
 
-class Sets:
-    """The sets met so far; a set whose solvers cannot be made is noted and not asked for again."""
+def _never(_: Chosen) -> None:
+    return None
 
-    def __init__(self, model: Model, progress: Callable[[str], None]) -> None:
-        self.model, self.progress = model, progress
+
+class Sets:
+    """The sets met so far; a set whose solvers cannot be made is noted and not asked for again.
+
+    `planned` gives structure and program of sets that were planned for another design.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        progress: Callable[[str], None],
+        planned: Callable[[Chosen], tuple[Structure, Program] | None] = _never,
+    ) -> None:
+        self.model, self.progress, self._planned = model, progress, planned
         self._built: dict[Chosen, Built] = {}
+        self._met: dict[Chosen, dict[Coordinate, float]] = {}
         self.refused: dict[Chosen, AssurgentError] = {}
 
     def build(self, chosen: Chosen, posture: Posture, values: Array) -> Built:
@@ -46,6 +59,9 @@ class Sets:
         """
         if chosen in self.refused:
             raise self.refused[chosen]
+        ready = self._planned(chosen) if chosen not in self._built else None
+        if ready is not None:
+            self._built[chosen] = Built(ready[1].model, ready[0], Mechanics(ready[1]))
         if chosen not in self._built:
             try:
                 model = driven_by(self.model, chosen)
@@ -56,6 +72,10 @@ class Sets:
                 self.refused[chosen] = error
                 raise
         return self._built[chosen]
+
+    def met(self) -> list[tuple[Chosen, dict[Coordinate, float]]]:
+        """Return the sets that were built here, and where their coordinates were."""
+        return list(self._met.items())
 
     def built(self, chosen: Chosen) -> Built:
         """Return a set that was built before."""
@@ -72,12 +92,12 @@ class Sets:
             mechanics = Mechanics(build(posed, planned, self.progress))
             plans = {s.plan.name: s.plan for s in mechanics.groups}
         starts = {s.plan.name: bind(plans[s.plan.name], self.progress).start for s in mechanics.groups}
-        mechanics.begin(posture, values, starts)
+        mechanics.begin(posture.time, values, starts, posture.angle, posture)
         return mechanics
 
     def _held(self, chosen: Chosen, posture: Posture, values: Array) -> Model:
         """Return the model at a posture and its time, with virtual drivers that hold it there."""
-        places = dict(zip(chosen, values[len(self.model.drivers) :].tolist(), strict=True))
+        places = self._met[chosen] = dict(zip(chosen, values[len(self.model.drivers) :].tolist(), strict=True))
         model = driven_by(self.model, chosen, places)
         return at_posture(replace(model, simulation=replace(model.simulation, start=posture.time)), posture)
 

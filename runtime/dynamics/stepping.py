@@ -53,7 +53,7 @@ class Stepping:
             self.control[integrator.STEP] = self._first_step(t)
             machine.enter(t, y)
         largest = self.control[integrator.ENERGY] = max(self.control[integrator.ENERGY], energy)
-        return first or abs(energy - before) <= BALANCE * largest
+        return bool(first or abs(energy - before) <= BALANCE * largest)
 
     def _first_step(self, t: float) -> float:
         """Return Hairer, Nørsett and Wanner's first guess of a step."""

@@ -277,9 +277,8 @@ class Absolute:
     def measured(self, poses: Poses) -> dict[str, float]:
         """Return the values that the drivers' coordinates have at the poses."""
         found: dict[str, float] = {}
-        for batch, terms in self.terms_at(poses):
-            if batch.kind.startswith("driver"):
-                found.update(zip(batch.names, terms[0].value.tolist(), strict=True))
+        for batch, terms in self.terms_at(poses, "driver"):
+            found.update(zip(batch.names, terms[0].value.tolist(), strict=True))
         return found
 
     def per_driver(self, values: Mapping[str, float]) -> Array:
@@ -332,7 +331,8 @@ class Absolute:
         rows, columns, values = self.triplets(poses)
         return np.asarray(np.bincount(rows, weights=values * vector[columns], minlength=self.n_rows), dtype=np.float64)
 
-    def terms_at(self, poses: Poses) -> list[tuple[Batch, list[Term]]]:
+    def terms_at(self, poses: Poses, kinds: str = "") -> list[tuple[Batch, list[Term]]]:
         table = PLANAR if self.planar else SPATIAL
-        return [(batch, table[batch.kind][0](Pair(batch, poses))) for batch in self.batches]
+        wanted = [batch for batch in self.batches if batch.kind.startswith(kinds)]
+        return [(batch, table[batch.kind][0](Pair(batch, poses))) for batch in wanted]
 

@@ -213,8 +213,11 @@ class Mechanism:
         """
         from ..computed import simulation
 
-        through = not stop_at_bifurcation
-        found = simulation(self.model(**settings), times, method, through=through, fixed_step=fixed_step)
+        begun, through = self._reused().begun(settings), not stop_at_bifurcation
+        model = begun.model if begun else self.model(**settings)
+        found = simulation(model, _asked(times), method, through=through, fixed_step=fixed_step, begun=begun)
+        if begun:
+            begun.learn()
         return found.finished()
 
     def equilibrium(self, **settings: float) -> Equilibrium:

@@ -7,7 +7,7 @@ linear combinations of rows (further points and directions of bodies that are so
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -64,12 +64,13 @@ class LinearStep:
 
 @dataclass(frozen=True, eq=False)
 class AngleStep:
-    """row = continuous angle of the direction with components in the rows x and y, beginning next to `near`."""
+    """row = continuous angle of a body, whose x axis is in the rows x and y, beginning next to `near`."""
 
     row: int
     x: int
     y: int
     near: float
+    body: str
 
 
 Step = GroupStep | LinearStep | AngleStep
@@ -134,6 +135,14 @@ class Program:
         from .outputs import Outputs
 
         return Outputs(self)
+
+    def at_design(
+        self, model: Model, constants: dict[int, float], carriers: dict[str, Carrier], numbers: Array
+    ) -> Program:
+        """Return this traced program for one design; its steps stay traced, only the sequence knows their numbers."""
+        found = replace(self, model=model, constants=constants, carriers=carriers)
+        found.__dict__["sequence"] = self.sequence.with_numbers(numbers)
+        return found
 
     def new(self, count: int) -> Rows:
         first = self.n_rows
@@ -218,7 +227,7 @@ class _Builder:
             return self._rows((((row, 1.0), (ONE, offset)),))[0]
         x, y = self._rows(carrier.vector(np.array([1.0, 0.0])))
         row = int(self.program.new(1)[0])
-        self.program.steps.append(AngleStep(row, x, y, self.model.bodies[body].angle))
+        self.program.steps.append(AngleStep(row, x, y, self.model.bodies[body].angle, body))
         return row
 
     # ---- groups ---------------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ design is a vector; rows and places stand in `tables` and depend on the structur
 
 from __future__ import annotations
 
+import copy
 import itertools
 from collections.abc import Sequence as Listed
 from dataclasses import dataclass, field
@@ -111,6 +112,12 @@ class Sequence:
         self.work = np.zeros(self.n_work)
         self.call = np.zeros(16, dtype=np.int64)
         self._steps: dict[tuple[object, ...], Ints] = {}
+
+    def with_numbers(self, numbers: Array) -> Sequence:
+        """Return the same sequence with the numbers of another design as its own."""
+        found = copy.copy(self)
+        found.numbers = np.ascontiguousarray(numbers)
+        return found
 
     def _number(self, value: Any) -> int:
         self.values.append(value)
