@@ -177,7 +177,11 @@ def _crosses(solution: Solution, step: GroupStep, c: float, width: float, before
 def _part(solution: Solution, step: GroupStep, before: int, times: Array) -> Solution:
     """Return the groups up to `step` solved at a few times after step `before`, each on its branch there."""
     program = solution.program
-    part = begin(program, np.concatenate([[solution.time[before]], times]), solution.numbers)
+    numbers, sequence = solution.numbers.copy(), program.sequence
+    for i in sequence.of_kind("angle"):  # continuous angles go on from where they are
+        row, near = sequence.tables[sequence.items[i].place :][:2]
+        numbers[near] = solution.state[0, row, before]
+    part = begin(program, np.concatenate([[solution.time[before]], times]), numbers)
     for items in segments(part, step):
         for i in items:
             other = program.sequence.items[i].group_step

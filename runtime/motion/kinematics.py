@@ -14,7 +14,7 @@ from ..mechanism.model import Model
 from ..mechanism.structure import Structure
 from .bodies import body_motions
 from .continuity import follow
-from .jerk import inner_times, spacing, with_jerk
+from .jerk import at_steps, inner_times, spacing, with_jerk
 from .measure import measure
 from .plan import Array
 from .planning import plan_groups, studied
@@ -144,16 +144,15 @@ def _absolute(program: Program, structure: Structure, asked: Array, grid: Array,
     places = {name: _first_pose(motion) for name, motion in body_motions(first).items()}
     gaps: list[float] = []
     motions = follow_absolute(model, grid, Absolute(model).posed(places), gaps)
-    if len(grid) > len(asked):
-        motions = {name: _later(m) for name, m in motions.items()}
-    found = measure(model, motions, asked, driver_values(model, asked))
+    found = measure(model, motions, grid, driver_values(model, grid))
     notes: dict[str, object] = {
         "linear_solver": "absolute coordinates of all bodies, least squares: a group has no equations of its own",
         "mobility": structure.mobility,
         "max_residual": max(gaps),
         "iterations": 0,
     }
-    return Outcome(model, structure, Results(model.name, method, model.space, asked, *found, notes), None)
+    results = Results(model.name, method, model.space, grid, *found, notes)
+    return Outcome(model, structure, at_steps(results, np.arange(len(grid) - len(asked), len(grid))), None)
 
 
 def _first_pose(motion: BodyMotion) -> tuple[Array, Array | float]:
@@ -162,18 +161,6 @@ def _first_pose(motion: BodyMotion) -> tuple[Array, Array | float]:
         return motion.origin[0, :, 0], float(motion.angle[0, 0])
     assert motion.rotation is not None
     return motion.origin[0, :, 0], motion.rotation[0]
-
-
-def _later(motion: BodyMotion) -> BodyMotion:
-    """Return a motion without its first step."""
-    angle, rotation, omega, alpha = motion.angle, motion.rotation, motion.omega, motion.alpha
-    return BodyMotion(
-        motion.origin[:, :, 1:],
-        None if angle is None else angle[:, 1:],
-        None if rotation is None else rotation[1:],
-        None if omega is None else omega[:, 1:],
-        None if alpha is None else alpha[:, 1:],
-    )
 
 
 def report(
