@@ -10,10 +10,10 @@ import numpy as np
 from numba import carray, njit
 
 from . import lanemath as math
+from . import turns
 from .sequencer import CHANGE_STRIDE, COLUMN_STRIDE, COLUMNS, FAR, OPTIONS, ORDERS, START, STRIDE
 from .sources import dated
 from .turns import LARGEST_MISS, LARGEST_WAY, TURN
-from .turns import way as _way
 
 
 def constants(  # type: ignore[no-untyped-def]
@@ -184,7 +184,7 @@ def combination_changes(  # type: ignore[no-untyped-def]
     return 0
 
 
-way = njit(**OPTIONS)(dated(_way))
+next_to, begun, way = (njit(**OPTIONS)(dated(f)) for f in (turns.next_to, turns.begun, turns.way))
 
 
 @njit(**OPTIONS)
@@ -249,11 +249,11 @@ def angle(  # type: ignore[no-untyped-def]
             out[a + k], outdot[a + k] = math.atan2(y, x), rate
             outddot[a + k] = (x * ydd - y * xdd - 2.0 * rate * (x * xd + y * yd)) * inverse
     # whole turns: what the rates say of the way from one lane to the next, less what the values say
-    coarse, turns = 0, 0.0
+    coarse, whole = 0, 0.0  # whole turns are counted: a sum of them would gather rounding errors
     value = out[a + begin]
     if begin == start:
-        turns = np.round((numbers[item[1]] - value) / TURN)
-        out[a + begin] = value + TURN * turns
+        whole = np.round((numbers[item[1]] - value) / TURN)
+        out[a + begin] = value + TURN * whole
         begin += np.uint64(1)
     else:
         value = before
@@ -265,14 +265,14 @@ def angle(  # type: ignore[no-untyped-def]
         here = out[a + k]
         off = value + far - here
         if abs(off) > np.pi:
-            whole = np.round(off / TURN)
-            turns += whole
-            off -= TURN * whole
+            more = np.round(off / TURN)
+            whole += more
+            off -= TURN * more
         fastest = dt * max(abs(outdot[a + j]), abs(outdot[a + k]))
         if abs(off) > LARGEST_MISS or abs(far) > LARGEST_WAY or fastest > LARGEST_WAY:
             coarse += 1
         value = here
-        out[a + k] = here + TURN * turns
+        out[a + k] = here + TURN * whole
     return coarse
 
 

@@ -10,14 +10,12 @@ from __future__ import annotations
 import numpy as np
 from numba import carray, njit
 
-from . import turns
-from .items import way
+from .items import begun, next_to, way
 from .sequencer import CALL_SIZE, FAR, OPTIONS, ORDERS, STRIDE
 from .sources import dated
 from .turns import LARGEST_MISS, LARGEST_WAY
 
 INLINED = {**OPTIONS, "no_cpython_wrapper": True}
-next_to, begun = (njit(**INLINED)(dated(f)) for f in (turns.next_to, turns.begun))
 
 
 @njit(**INLINED)

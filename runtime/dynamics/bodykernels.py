@@ -14,7 +14,6 @@ import numpy as np
 from numba import njit
 
 OPTIONS: dict[str, Any] = {"cache": True, "error_model": "numpy", "fastmath": {"contract"}}
-TURN = 2.0 * np.pi
 
 
 # ---- from rows to bodies ------------------------------------------------------------------------------------------
@@ -45,9 +44,9 @@ def _stand(origin, rotation):  # type: ignore[no-untyped-def]
 
 @njit(**OPTIONS)
 def planar_bodies(  # type: ignore[no-untyped-def]
-    state, lo, start, columns, factors, rows, offsets, near, origin, turn, rotation
+    state, lo, start, columns, factors, origin, turn, rotation
 ):
-    """Poses and rates of planar bodies; angles of their own rows, or followed from lane to lane, the first from `near`.
+    """Poses and rates of planar bodies; whole turns of their angles are no part of it.
 
     Body k has the components 4 k to 4 k + 3: its origin, and the direction of its x axis.
     """
@@ -63,7 +62,7 @@ def planar_bodies(  # type: ignore[no-untyped-def]
                 _combined(state, order, lo, start[at], start[at + 1], columns, factors, axis[order, c])
         x, y, vx, vy, ax, ay = axis[0, 0], axis[0, 1], axis[1, 0], axis[1, 1], axis[2, 0], axis[2, 1]
         r00, r01, r10, r11 = rotation[k, 0, 0], rotation[k, 0, 1], rotation[k, 1, 0], rotation[k, 1, 1]
-        angle, omega, alpha = turn[0, k, 0], turn[1, k, 0], turn[2, k, 0]
+        omega, alpha = turn[1, k, 0], turn[2, k, 0]
         for lane in range(lanes):
             square = x[lane] * x[lane] + y[lane] * y[lane]
             size = np.sqrt(square)
@@ -75,17 +74,6 @@ def planar_bodies(  # type: ignore[no-untyped-def]
             omega[lane] = rate
             along = x[lane] * vx[lane] + y[lane] * vy[lane]
             alpha[lane] = (x[lane] * ay[lane] - y[lane] * ax[lane] - 2.0 * rate * along) / square
-        if rows[k] >= 0:
-            for order in range(3):
-                turn[order, k, 0, :] = state[order, rows[k], lo : lo + lanes]
-            angle += offsets[k]
-        else:
-            last = near[k]
-            for lane in range(lanes):
-                found = np.arctan2(y[lane], x[lane])
-                if last == last:
-                    found += TURN * np.round((last - found) / TURN)
-                angle[lane] = last = found
 
 
 @njit(**OPTIONS)

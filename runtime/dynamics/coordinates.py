@@ -22,6 +22,7 @@ from ..mechanism.absolute import Absolute
 from ..mechanism.mobility import COORDINATES
 from ..mechanism.model import FRAME, Array, Driver, Joint, Model
 from ..mechanism.rows import Poses
+from ..turns import next_to
 
 TREE_KINDS = ("R", "P", "slot", "C", "H", "U", "S", "planar")  # gears, racks and cams always close a loop
 RIDGE = 1e-14  # of the largest inertia: a body without mass must not make the metric of the tree singular
@@ -208,7 +209,7 @@ class Gauge:
                 one, two = self.system.index[joint.first], self.system.index[joint.second]
                 ends = [poses.origin[k] + poses.rotation[k] @ x for k, x in ((one, joint.a), (two, joint.b))]
                 turn = float((poses.rotation[one] @ joint.axis_a) @ (ends[1] - ends[0])) / joint.pitch
-                found[c] += 2 * np.pi * round((turn - found[c]) / (2 * np.pi))
+                found[c] = float(next_to(found[c], turn))
         return found
 
     def rates(self, poses: Poses, twist: Array) -> dict[Coordinate, float]:

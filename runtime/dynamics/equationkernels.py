@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numba import carray, cfunc, njit
 
+from ..items import next_to
 from ..motion.global_kernels import call2
 from ..motion.timekernels import evaluate
 from . import chain
@@ -190,7 +191,7 @@ def _accept(ints_at, x_at):  # type: ignore[no-untyped-def]
         ex, ey = component(ints, x, e, 0, 0), component(ints, x, e, 1, 0)
         value = np.arctan2(ey, ex)
         ahead = x[place] + dt * (x[place + 1] + 0.5 * dt * x[place + 2])
-        x[place] = value + 2.0 * np.pi * np.round((ahead - value) / (2.0 * np.pi))
+        x[place] = next_to(value, ahead)
         for order in range(1, 3 + f):
             w = ex * component(ints, x, e, 1, order) - ey * component(ints, x, e, 0, order)
             if order < 3:

@@ -16,6 +16,7 @@ from numba import njit
 from numpy.typing import NDArray
 from scipy.integrate import DOP853
 
+from ..items import next_to
 from ..motion.global_kernels import call2
 from . import chain
 from .equationkernels import accept, look_wanted
@@ -91,7 +92,7 @@ def evaluate(ints, x, times, states, K, rows, angles):  # type: ignore[no-untype
             e, place = ints[ints[chain.BODY_AT] + i], ints[chain.ANGLES] + 3 * i
             value = np.arctan2(component(ints, x, e, 1, 0), component(ints, x, e, 0, 0))
             ahead = x[place] + dt * (x[place + 1] + 0.5 * dt * x[place + 2])
-            angles[i, lane] = value + 2.0 * np.pi * np.round((ahead - value) / (2.0 * np.pi))
+            angles[i, lane] = next_to(value, ahead)
     return len(times)
 
 

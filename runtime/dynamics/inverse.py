@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ..arguments import times_of
 from ..errors import InputError
 from ..mechanism.mobility import COORDINATES
-from ..mechanism.model import Array, Model
+from ..mechanism.model import Array, Model, TorsionSpring
 from ..mechanism.structure import Group, Structure
 from ..motion.continuity import follow
 from ..motion.kinematics import diagnostics, prepare
@@ -108,10 +108,11 @@ class _Inverse:
         count = len(self.model.actuators) or len(self.model.drivers)
         kinetic, potential, efforts = np.empty(len(lanes)), np.empty(len(lanes)), np.empty((count, len(lanes)))
         wrenches = np.empty((len(self.model.joints), width(self.model), len(lanes)))
+        springs = self._springs(solution, lanes)
         for at, bodies in in_portions(solution, lanes):
             inertia, kinetic[at] = self.inertia.over(bodies)
-            loads, potential[at] = self.applied.over(bodies), self.applied.potential_over(bodies)
-            self.applied.remember_over(bodies)
+            near = {name: angle[at] for name, angle in springs.items()}
+            loads, potential[at] = self.applied.over(bodies, near=near), self.applied.potential_over(bodies, near)
             R = None if columns is None else columns[..., at]
             efforts[:, at], wrenches[..., at] = self._solved(bodies, inertia, loads, singular[at], R)
         unbounded = []
@@ -125,6 +126,17 @@ class _Inverse:
             *self._named(efforts[:, shown]), reactions_of(self.model, wrenches[..., shown]),
         )  # fmt: skip
         return record, unbounded
+
+    def _springs(self, solution: Solution, lanes: NDArray[np.int64]) -> dict[str, Array]:
+        """Return the continuous angles of the joints that have torsion springs, between the axes of rigid bodies."""
+        springs = [load for load in self.model.loads if isinstance(load, TorsionSpring)]
+        joints = reported(solution, lanes)[2] if springs else {}
+        found = {}
+        for spring in springs:
+            angle = joints[spring.joint].angle
+            assert angle is not None
+            found[spring.name] = angle - self.model.joints[spring.joint].offset
+        return found
 
     def _named(self, efforts: Array) -> tuple[dict[str, Array], dict[str, Array]]:
         """Return the efforts of drivers and of actuators by their names."""

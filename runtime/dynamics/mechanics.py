@@ -20,6 +20,7 @@ from ..mechanism.model import Array
 from ..motion.program import AngleStep, GroupStep, Program
 from ..motion.run import Mode, Solution, assembly_modes
 from ..motion.sequence import SOLVED_KINDS
+from ..turns import next_to
 from .carriers import Carriers, Instant
 from .posture import Posture
 
@@ -162,8 +163,7 @@ class Mechanics:
         if self.angles is not None and found.posture.planar:
             t0, angle, rate, acceleration = self.angles
             ahead = angle + (t - t0) * (rate + 0.5 * (t - t0) * acceleration)
-            whole = found.posture.angle + 2 * np.pi * np.round((ahead - found.posture.angle) / (2 * np.pi))
-            found = replace(found, posture=replace(found.posture, angle=whole))
+            found = replace(found, posture=replace(found.posture, angle=next_to(found.posture.angle, ahead)))
         return found
 
     def accept(self, instant: Instant, free: NDArray[np.int64], zddot: Array) -> None:

@@ -215,7 +215,7 @@ class Mechanism:
 
         begun, through = self._reused().begun(settings), not stop_at_bifurcation
         model = begun.model if begun else self.model(**settings)
-        found = simulation(model, _asked(times), method, through=through, fixed_step=fixed_step, begun=begun)
+        found = simulation(model, times, method, through=through, fixed_step=fixed_step, begun=begun)
         if begun:
             begun.learn()
         return found.finished()

@@ -250,7 +250,11 @@ def _part(solution: Solution, step: GroupStep, times: Array) -> tuple[Solution, 
     every = np.unique(np.concatenate([times, *near]))
     before = int(np.clip(np.searchsorted(t, every[0], side="right") - 1, 0, max(solution.solved - 1, 0)))
     every = np.union1d(every, t[before : before + 1])
-    part = begin(program, every, solution.numbers)
+    numbers, sequence = solution.numbers.copy(), program.sequence
+    for i in sequence.of_kind("angle"):  # continuous angles go on from where they are
+        row, start = sequence.tables[sequence.items[i].place :][:2]
+        numbers[start] = solution.state[0, row, before]
+    part = begin(program, every, numbers)
     part.course, part.signs = solution.course, solution.signs
     for items in segments(part, step):
         for i in items:

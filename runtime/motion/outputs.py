@@ -111,8 +111,7 @@ class Outputs:
         return angle, displacement
 
     def _planar(self, joint: Joint) -> Output:
-        driver = joint_driver(self.model, joint) or turn_driver(self.model, joint.first, joint.second)
-        return self._angle(joint.first, joint.second, joint.offset, driver, joint.offset)
+        return self._angle(joint.first, joint.second, joint.offset, angle_driver(self.model, joint), joint.offset)
 
     def _displacement(self, joint: Joint) -> Output:
         one, two = self.program.carriers[joint.first], self.program.carriers[joint.second]
@@ -125,7 +124,7 @@ class Outputs:
         one, two = self.program.carriers[joint.first], self.program.carriers[joint.second]
         if one.line is not None or two.line is not None:
             return None
-        driver = joint_driver(self.model, joint)
+        driver = angle_driver(self.model, joint)
         parts = [*one.vector(joint.axis_a), *one.vector(joint.normal_a), *two.vector(joint.normal_b)]
         parts += [p for carrier in (one, two) for axis in carrier.axes for p in axis]
 
@@ -175,12 +174,12 @@ def point_bodies(model: Model) -> dict[str, str]:
 
 
 # ---- drivers of angles: whole turns are theirs -----------------------------------------------------------------------
-def joint_driver(model: Model, joint: Joint) -> tuple[str, int] | None:
-    """Return the driver that prescribes the angle of a joint."""
+def angle_driver(model: Model, joint: Joint) -> tuple[str, int] | None:
+    """Return the driver that prescribes the angle of a joint: its own, in the plane any of its bodies; and its sign."""
     for driver in model.drivers.values():
         if driver.kind == "angle" and driver.joint == joint.name:
             return driver.name, 1
-    return None
+    return turn_driver(model, joint.first, joint.second) if model.dimension == 2 else None
 
 
 def turn_driver(model: Model, first: str, second: str) -> tuple[str, int] | None:

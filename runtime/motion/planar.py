@@ -68,7 +68,7 @@ class _Writer(Places):
         A = s.known("A", "A", "point", PointOf(pin.external[0], pair(pin.external[1])))
         heading = orientation.unit * (arm - seat) / abs(arm - seat)
         u = s.known("u", "u", "unit vector", VectorOf(group.external, pair(heading)))
-        theta = s.known(h, "h", "driven angle", ValueOf(self.driver[h].name, sign))
+        theta = s.known(h, "h", "driven angle", ValueOf(self.driver[h].name, sign * self.sign[self.driver[h].name]))
         L = s.parameter("L", "length", abs(arm - seat))
         s.unknown("B", "point", self.body(name).outside(pair(arm)))
         s.require("crank", f"B = {A} + {L}*rot({u}, {theta})")
@@ -194,7 +194,10 @@ class _Writer(Places):
             return text, value
         # drivers may begin any number of whole turns away from the first configuration: the way there is the shortest
         start = self.model.simulation.start
-        driven = sum(sign * starting(self.driver[h].motion, start) for h, sign in orientation.turns)
+        driven = sum(
+            sign * self.sign[self.driver[h].name] * starting(self.driver[h].motion, start)
+            for h, sign in orientation.turns
+        )
         way = wrap(self.body(body).angle - phase(orientation.unit) - value - driven)
         return f"({text} + {turn})", value + driven + way
 
