@@ -266,7 +266,7 @@ def nearing(kappa, t, k, first, last):  # type: ignore[no-untyped-def]
     here, there = kappa[k], kappa[k + 1]
     if here >= CLOSE and there >= CLOSE:
         return NOTHING
-    fall = 1.0 / (t[k + 1] - t[k]) if last - first < 3 else 0.0
+    fall = (1.0 if last - first < 3 else abs(here - there)) / (t[k + 1] - t[k])
     if k > first:
         fall = max(fall, (kappa[k - 1] - here - 1e-9) / (t[k] - t[k - 1]))
     if k + 2 < last:

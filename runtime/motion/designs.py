@@ -29,7 +29,7 @@ from .outputs import Output
 from .plan import Array
 from .program import GroupStep, NumericStep, Program
 from .results import DriverSeries, Results
-from .run import LARGEST_STROKE, LARGEST_TURN, Failure, failure_message, refined
+from .run import LARGEST_STROKE, LARGEST_TURN, Failure, failure_message, refined, solve, turning
 from .sensitivities import Carrier, Sensitivities, not_whole
 from .sequence import SOLVED_KINDS, Ints
 from .threads import each
@@ -166,10 +166,10 @@ class CompiledMechanism:
         if not self.supported:
             return
         self.solving = sequence.of_kind(*SOLVED_KINDS)
-        # a group without branches, solved in closed form, has nothing to be looked at unless it may not close
+        # a group that is never singular has nothing to be looked at unless it may not close
         self.watched = [
             i for i in sequence.groups.values()
-            if m.structure.redundant or not sequence.items[i].closed or sequence.items[i].group.branches  # type: ignore[union-attr]
+            if m.structure.redundant or not sequence.items[i].group.steady  # type: ignore[union-attr]
         ]  # fmt: skip
         self.groups = [sequence.items[i].group_step for i in self.solving]
         self.unknowns = np.array([0 if g is None else len(g.phi_rows) for g in self.groups], dtype=np.int64)
@@ -206,6 +206,9 @@ class CompiledMechanism:
         if self._still is not None:
             return self._still
         grid = self._refined(numbers)
+        program = self.mechanism.program
+        while program.turning_rows and len(more := turning(solve(program, grid, numbers=numbers[0]))):
+            grid = np.union1d(grid, more)
         found = grid, np.searchsorted(grid, self.time)
         if not self.mechanism.program.sequence.moving:
             self._still = found

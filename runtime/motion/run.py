@@ -209,9 +209,19 @@ def inner_steps(program: Program, time: Array, numbers: Array) -> Array:
 
 def refined(time: Array, splits: Ints) -> Array:
     """Return times with each interval split into so many equal steps."""
-    splits = np.minimum(splits, MOST_INNER)
+    splits = np.clip(splits, 1, MOST_INNER)
     pieces = [np.linspace(a, b, n, endpoint=False) for a, b, n in zip(time[:-1], time[1:], splits, strict=True)]
     return np.append(np.concatenate(pieces), time[-1])
+
+
+def turning(solution: Solution) -> Array:
+    """Return times between lanes from one to the other of which a gear or the like turns too far for what it drives."""
+    rows, n = solution.program.turning_rows, solution.solved
+    if not rows or n < 2:
+        return np.zeros(0)
+    rate, time = np.abs(solution.state[1, rows, :n]).max(axis=0), solution.time[:n]
+    splits = np.ceil(np.maximum(rate[1:], rate[:-1]) * np.diff(time) / LARGEST_TURN * (1 - 1e-9)).astype(np.int64)
+    return refined(time, splits) if splits.max() > 1 else np.zeros(0)
 
 
 def grid_of(program: Program, time: Array, course: Course, numbers: Array | None = None) -> Array:
