@@ -254,6 +254,9 @@ def look(kappa, residual, state, t, tables, step, first, last, report):  # type:
         floor = rounding(rows, state, first)
         for row in rows:
             report[SUSPECTS] += jumps(state[0, row], first, last, floor)
+        if last - first > 1:  # at the ends nothing but the rates tells
+            report[SUSPECTS] += not missed(rows, t, state, first, first + 1) <= FAR_OFF
+            report[SUSPECTS] += not missed(rows, t, state, last - 2, last - 1) <= FAR_OFF
     else:
         for k in range(first, last - 1):
             report[SUSPECTS] += not missed(rows, t, state, k, k + 1) <= FAR_OFF
@@ -321,6 +324,8 @@ def marks(kappa, state, t, rows, closed, found):  # type: ignore[no-untyped-def]
             jump = jumped(x[max(k - 1, 0)], x[k], x[k + 1], x[min(k + 2, last - 1)], floor)
             if closed and last > 2 and found[k] == NOTHING and jump:
                 found[k] = JUMP
+        if closed and found[k] == NOTHING and (k == 0 or k == last - 2):
+            found[k] = NOTHING if missed(rows, t, state, k, k + 1) <= FAR_OFF else JUMP
 
 
 @functools.cache

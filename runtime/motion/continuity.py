@@ -25,7 +25,7 @@ ZOOMS, SAMPLES = 16, 17
 MEETING = 3e-7  # conditioning that counts as zero: below, rounding hides the branches from each other
 CLEAR = 0.02  # conditioning at which enough digits are left to bridge a meeting from there
 BLURRED = 1e-4  # conditioning at which too few are left
-EXACT, INEXACT = 1e-10, 1e-5  # error of a bridge, as a share of its way, that is none; that is no bridge
+EXACT, INEXACT = 1e-12, 1e-5  # error of a bridge, as a share of its way, that is none; that is no bridge
 SMOOTH = 0.02  # share of the way between two instants by which velocities and accelerations may not explain it
 RESTING = 1e-4  # speed, by what it changes in the time of a bridge, of a driver that stands still at a meeting
 
@@ -70,6 +70,8 @@ def _mend(solution: Solution, name: str, course: Course) -> bool:
     """Look closely at a group where that is due; True where the run needs more instants or has to change a branch."""
     from ..sequencer import JUMP, LONG, SUSPECTS
 
+    if _step(solution, name).solver.group.steady:
+        return False
     failed = solution.failure is not None and solution.failure.group == name
     if not failed and (solution.solved == 0 or not solution.report[name][SUSPECTS] > 0):
         if solution.solved == 1 and not solution.report[name][0] > MEETING:
@@ -92,10 +94,10 @@ def _mend(solution: Solution, name: str, course: Course) -> bool:
         if kind == "open" and (behind <= times or np.isfinite(_sampled(solution, step, behind)[0]).all()):
             kind = "zero"  # for an instant only
         ends = [c for c in (solution.time[0], solution.time[-1]) if c in (low, high)]
-        if kind == "clear" and ends and _sampled(solution, step, np.array(ends))[0].min() < BLURRED:
-            # branches that meet just outside of the run take digits, too
-            meeting = _meeting(solution, step, float(ends[-1]), high - low)
-            kind = kind if meeting is None else "zero"
+        if kind == "clear" and ends and (mark == JUMP or _sampled(solution, step, np.array(ends))[0].min() < BLURRED):
+            # branches that meet just outside of the run, or at its very end, take digits, too
+            meeting = _meeting(solution, step, float(ends[-1]), high - low, outside=True)
+            kind = "zero" if meeting is not None else "through" if mark == JUMP else "clear"
         if kind == "open":
             _end(solution, step, float(times[0]), NO_ASSEMBLY)
         elif kind == "zero":
@@ -109,7 +111,8 @@ def _mend(solution: Solution, name: str, course: Course) -> bool:
             course.meetings.setdefault(name, []).append(meeting)
             return True  # what lies beyond is on another branch
         else:
-            course.clear.setdefault(name, []).append((low, high))
+            if mark != JUMP:
+                course.clear.setdefault(name, []).append((low, high))
             if kind == "through":
                 course.extra += times.tolist()
                 again = True
@@ -145,6 +148,9 @@ def _located(solution: Solution, step: GroupStep, low: float, high: float, jump:
     Zero is an instant at which the conditioning is, or at which the group jumps; open, one from which it cannot be
     closed.
     """
+    shared = _shared(solution, step, low, high)
+    if shared is not None:
+        return "zero", np.array([shared])
     whole, lost, path = high - low, False, np.zeros(0)
     for _ in range(ZOOMS):
         times = np.linspace(low, high, SAMPLES)
@@ -181,6 +187,22 @@ def _located(solution: Solution, step: GroupStep, low: float, high: float, jump:
     return ("open" if lost else "clear"), np.array([high])
 
 
+def _shared(solution: Solution, step: GroupStep, low: float, high: float) -> float | None:
+    """Return the instant at which branches of another group meet, too, on which this one hangs.
+
+    What is known there has lost digits, so that a zero of the conditioning is told by its arms alone.
+    """
+    for name, meetings in solution.course.meetings.items():
+        for m in meetings if name != step.plan.name else ():
+            times = m.centre + 0.1 * m.spacing * np.array([-2.0, -1.0, 1.0, 2.0])
+            times = times[(times >= solution.time[0]) & (times <= solution.time[-1])]
+            if low - m.spacing <= m.centre <= high + m.spacing and len(times) > 1:
+                arms = _sampled(solution, step, times)[0] / np.abs(times - m.centre)
+                if np.ptp(arms) < 0.02 * arms.max() and arms.max() * m.spacing < 1.0:
+                    return m.centre
+    return None
+
+
 def _bottom(solution: Solution, step: GroupStep, c: float, width: float) -> float:
     """Return where the conditioning is zero, near c: both arms rise with the same power of time from there."""
     for d in width * 4.0 ** np.arange(-8, 8):
@@ -198,8 +220,13 @@ def _bottom(solution: Solution, step: GroupStep, c: float, width: float) -> floa
     return c
 
 
-def _meeting(solution: Solution, step: GroupStep, c: float, width: float) -> Meeting | None:
-    """Return how the motion goes through an instant at which branches meet; None where it ends or is not determined."""
+def _meeting(
+    solution: Solution, step: GroupStep, c: float, width: float, outside: bool = False
+) -> Meeting | None:
+    """Return how the motion goes through an instant at which branches meet; None where it ends or is not determined.
+
+    `outside`: they meet next to it, not in the run.
+    """
     begun, ended = float(solution.time[0]), float(solution.time[-1])
     longer, side = max((c - begun, -1.0), (ended - c, 1.0))
     away = width * 2.0 ** np.arange(-8, 64)
@@ -221,7 +248,7 @@ def _meeting(solution: Solution, step: GroupStep, c: float, width: float) -> Mee
         meeting: Meeting | None = Meeting(c, spacing, offsets)
         if 0 < right and (right < 8 or c - begun > 2e-5 * spacing):
             meeting = _own_branch(solution, step, Meeting(c, spacing, offsets))
-        error = np.inf if meeting is None else _error(solution, step, meeting, side)
+        error = np.inf if meeting is None else _error(solution, step, meeting, side, outside)
         best = min(best, (error, meeting), key=lambda found: found[0])
         if error < EXACT:
             break
@@ -229,7 +256,7 @@ def _meeting(solution: Solution, step: GroupStep, c: float, width: float) -> Mee
     return best[1] if best[0] < INEXACT else None
 
 
-def _error(solution: Solution, step: GroupStep, meeting: Meeting, side: float) -> float:
+def _error(solution: Solution, step: GroupStep, meeting: Meeting, side: float, outside: bool) -> float:
     """Return by how much the nodes of a meeting miss the group half a spacing away from it, as a share of the size."""
     c, name = meeting.centre, step.plan.name
     if not step.solver.closed_form and side > 0 and min(meeting.offsets) > 0:  # Newton cannot begin there
@@ -240,7 +267,7 @@ def _error(solution: Solution, step: GroupStep, meeting: Meeting, side: float) -
     part, _ = _part(solution, step, np.union1d(nodes, probes), course)
     phi = part.state[0, step.phi_rows][:, np.searchsorted(part.time, [*nodes, *probes])]
     near, at = np.abs(phi[:, :8] @ meeting.weights(probes) - phi[:, 8:]).max(axis=0) / max(np.ptp(phi[:, :8]), 1e-300)
-    return float(near) if near < np.inf and not at > 1e-5 else np.inf  # at the meeting itself half of the digits are left
+    return float(near) if near < np.inf and not (outside and at > 1e-5) else np.inf
 
 
 def _own_branch(solution: Solution, step: GroupStep, meeting: Meeting) -> Meeting | None:

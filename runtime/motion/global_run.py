@@ -61,13 +61,12 @@ def _solved(groups: Solution, n: int, method: str) -> tuple[Solution, int]:
     start, driven = solution.state[0, :, 0].copy(), list(program.drivers.values())
     system = build(program.sequence, driven, start, float(grid[0]), method, numbers=groups.numbers)
     state = np.ascontiguousarray(solution.state[:, :, :n])
+    state[:, :, skip] = groups.state[:, :, :n][:, :, skip]  # singular there, although the motion is smooth
     try:
         reached, stats = system.run(grid[:n], state, skip, np.array([-1.0, 0.0, 0.0, 0.0]))
     finally:
         system.linear.release()
     solution.state[:, :, :n] = state
-    # next to meetings the system is singular although the motion is smooth, as the groups found it
-    solution.state[:, :, :n][:, :, skip] = groups.state[:, :, :n][:, :, skip]
     solution.iterations = int(stats[0])
     solution.notes = {"linear_solver": system.linear.name, "equations": len(system.unknown)}
     return solution, int(reached)
