@@ -286,9 +286,6 @@ def jumps(x, first, last, floor):  # type: ignore[no-untyped-def]
     found = 0
     for k in range(np.uint64(first + 1), np.uint64(max(first + 1, last - 2))):
         found += jumped(x[k - np.uint64(1)], x[k], x[k + np.uint64(1)], x[k + np.uint64(2)], floor)
-    if last - first > 2:
-        a, b = x[first : first + 3], x[last - 3 : last]
-        found += jumped(a[0], a[0], a[1], a[2], floor) + jumped(b[0], b[1], b[2], b[2], floor)
     return found
 
 
@@ -319,13 +316,15 @@ def marks(kappa, state, t, rows, closed, found):  # type: ignore[no-untyped-def]
         found[k] = nearing(kappa, t, k, 0, last)
         if found[k] == NOTHING and not closed and not missed(rows, t, state, k, k + 1) <= FAR_OFF:
             found[k] = LONG
+        if not closed or found[k] != NOTHING:
+            continue
+        if k == 0 or k == last - 2:
+            found[k] = NOTHING if missed(rows, t, state, k, k + 1) <= FAR_OFF else JUMP
+            continue
         for row in rows:
             x = state[0, row]
-            jump = jumped(x[max(k - 1, 0)], x[k], x[k + 1], x[min(k + 2, last - 1)], floor)
-            if closed and last > 2 and found[k] == NOTHING and jump:
+            if jumped(x[k - 1], x[k], x[k + 1], x[k + 2], floor):
                 found[k] = JUMP
-        if closed and found[k] == NOTHING and (k == 0 or k == last - 2):
-            found[k] = NOTHING if missed(rows, t, state, k, k + 1) <= FAR_OFF else JUMP
 
 
 @functools.cache

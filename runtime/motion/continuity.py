@@ -265,9 +265,11 @@ def _error(solution: Solution, step: GroupStep, meeting: Meeting, side: float, o
     course = replace(solution.course, meetings={**known, name: [*known.get(name, []), replace(meeting, spacing=0.0)]})
     nodes, probes = meeting.nodes, np.array([c + 0.5 * side * meeting.spacing, c])
     part, _ = _part(solution, step, np.union1d(nodes, probes), course)
-    phi = part.state[0, step.phi_rows][:, np.searchsorted(part.time, [*nodes, *probes])]
-    near, at = np.abs(phi[:, :8] @ meeting.weights(probes) - phi[:, 8:]).max(axis=0) / max(np.ptp(phi[:, :8]), 1e-300)
-    return float(near) if near < np.inf and not (outside and at > 1e-5) else np.inf
+    state = part.state[:, step.phi_rows][:, :, np.searchsorted(part.time, [*nodes, *probes])]
+    misses = np.abs(state[:, :, :8] @ meeting.weights(probes) - state[:, :, 8:]).max(axis=1)
+    near, at = misses[0] / max(np.ptp(state[0, :, :8]), 1e-300)
+    right = (misses[1:, 1] <= 1e-6 * np.abs(state[1:, :, :8]).max(axis=(1, 2))).all()  # no digits are lost
+    return np.inf if not near < np.inf or (outside and (at > 1e-5 or right)) else float(near)
 
 
 def _own_branch(solution: Solution, step: GroupStep, meeting: Meeting) -> Meeting | None:
