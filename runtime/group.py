@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from types import ModuleType
 from typing import Any
 
@@ -53,6 +54,16 @@ class GroupType:
     def __repr__(self) -> str:
         r, s, p = len(self.dependent), len(self.independent), len(self.constraints)
         return f"<GroupType {self.name}: {r} dependent, {s} independent, {p} constraints>"
+
+    @cached_property
+    def steady(self) -> bool:
+        """Whether its Jacobian is the same everywhere, so that it is always closed and never singular: a driven crank."""
+        if self.branches or not self.module.CLOSED_FORM:
+            return False
+        names = (self.dependent, self.independent, self.parameters)
+        phi, h, par = (tuple(0.3 + 0.17 * i for i in range(len(n))) for n in names)
+        kernel = self.module.conditioning_at
+        return bool(getattr(kernel, "py_func", kernel)(phi, h, par, 0.4)[0] == 1.0)
 
     # ---- what reaches compiled code: the right size, contiguous, finite ------------------------------------------
     def pack(self, names: tuple[str, ...], values: Values, what: str) -> Array:

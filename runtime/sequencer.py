@@ -38,7 +38,7 @@ ADDRESS, ASSEMBLY, PLACE, PHI, N_PHI, SETTLE, STEP_SIZE = range(7)
 LEAST, LEAST_AT, RESIDUAL, SUSPECTS, REPORT_SIZE = range(5)
 # what may have happened between two lanes: nothing, the group came near to singularity, it jumped, the step is too long
 NOTHING, NEAR, JUMP, LONG = range(4)
-CLOSE = 0.6  # conditioning above which neither of two lanes is near to singularity
+CLOSE = 0.6  # conditioning of two lanes together above which neither is near to singularity
 STEEP = 0.35  # change of the conditioning between two lanes that is not trusted
 FAR_OFF = 0.25  # distance from the prediction, as a share of the way of the step, that is not trusted
 # Newton at once: lanes of one serial step where it is not one lane, lanes worth it, and steps of one lane after a
@@ -234,10 +234,10 @@ def without_solution(rows, out, k, last):  # type: ignore[no-untyped-def]
 @dated
 def look(kappa, residual, state, t, tables, step, first, last, report):  # type: ignore[no-untyped-def]
     """Note the least conditioning, the largest residual, and the number of steps that a closer look is due to."""
-    least, largest = np.inf, report[RESIDUAL]
-    for k in range(np.uint64(first), np.uint64(last)):
-        least = least if kappa[k] >= least else kappa[k]  # NaN comes through
-        largest = largest if residual[k] <= largest else residual[k]
+    least, largest, numbers = extremes(kappa, residual, first, last)
+    if numbers < last - first:
+        least = largest = np.nan
+    largest = report[RESIDUAL] if largest <= report[RESIDUAL] else largest
     report[RESIDUAL] = largest
     if not least >= report[LEAST]:
         report[LEAST] = least
@@ -248,15 +248,41 @@ def look(kappa, residual, state, t, tables, step, first, last, report):  # type:
     place, count = step[PLACE] + step[PHI], abs(step[N_PHI])
     rows = tables[place : place + count]
     if not least >= CLOSE:
-        for k in range(first, last - 1):
+        close = 0 if least >= 0.0 else 1
+        for k in range(np.uint64(first), np.uint64(last - 1)):
+            here, there = kappa[k], kappa[k + np.uint64(1)]
+            close += (here + there <= 1.3 * CLOSE) | (abs(here - there) > STEEP)
+        for k in range(first, last - 1 if close > 0 else first):
             report[SUSPECTS] += nearing(kappa, t, k, first, last) != NOTHING
     if step[N_PHI] < 0:
-        floor = rounding(rows, state, first)
+        size = largest_of(rows, state, first)
         for row in rows:
-            report[SUSPECTS] += jumps(state[0, row], first, last, floor)
+            report[SUSPECTS] += jumps(state[0, row], first, last, size)
+        if last - first > 1:  # at the ends nothing but the rates tells
+            report[SUSPECTS] += not missed(rows, t, state, first, first + 1) <= FAR_OFF
+            report[SUSPECTS] += not missed(rows, t, state, last - 2, last - 1) <= FAR_OFF
     else:
         for k in range(first, last - 1):
             report[SUSPECTS] += not missed(rows, t, state, k, k + 1) <= FAR_OFF
+
+
+@njit(**{**OPTIONS, "fastmath": {"contract", "nnan", "nsz"}})
+@dated
+def extremes(kappa, residual, first, last):  # type: ignore[no-untyped-def]
+    """The least conditioning and the largest residual, in vectors of lanes, and the number of lanes with numbers."""
+    least, largest, numbers = np.inf, 0.0, 0
+    for k in range(np.uint64(first), np.uint64(last)):
+        least = kappa[k] if kappa[k] < least else least
+        largest = residual[k] if residual[k] > largest else largest
+    for k in range(np.uint64(first), np.uint64(last)):
+        numbers += is_number(kappa[k] + residual[k])
+    return least, largest, numbers
+
+
+@njit(**OPTIONS)
+@dated
+def is_number(x):  # type: ignore[no-untyped-def]
+    return x - x == 0.0
 
 
 @njit(**OPTIONS)
@@ -264,46 +290,45 @@ def look(kappa, residual, state, t, tables, step, first, last, report):  # type:
 def nearing(kappa, t, k, first, last):  # type: ignore[no-untyped-def]
     """Whether the conditioning may reach zero between lanes k and k + 1: it falls towards there fast enough."""
     here, there = kappa[k], kappa[k + 1]
-    if here >= CLOSE and there >= CLOSE:
+    change, both = abs(here - there), (here + there) / 1.3
+    if both > CLOSE and change <= STEEP:
         return NOTHING
-    fall = 1.0 / (t[k + 1] - t[k]) if last - first < 3 else 0.0
+    dt = t[k + 1] - t[k]
+    near = not both > change or last - first < 3
     if k > first:
-        fall = max(fall, (kappa[k - 1] - here - 1e-9) / (t[k] - t[k - 1]))
+        near = near or (kappa[k - 1] - here - 1e-9) * dt >= both * (t[k] - t[k - 1])
     if k + 2 < last:
-        fall = max(fall, (kappa[k + 2] - there - 1e-9) / (t[k + 2] - t[k + 1]))
-    if not here + there > 1.3 * fall * (t[k + 1] - t[k]):
-        return NEAR
-    return LONG if abs(here - there) > STEEP else NOTHING
+        near = near or (kappa[k + 2] - there - 1e-9) * dt >= both * (t[k + 2] - t[k + 1])
+    return NEAR if near else LONG if change > STEEP else NOTHING
 
 
 @njit(**OPTIONS)
 @dated
-def jumps(x, first, last, floor):  # type: ignore[no-untyped-def]
+def jumps(x, first, last, size):  # type: ignore[no-untyped-def]
     """The number of steps in which a row changes by far more than in those before and behind."""
-    found = 0
+    long, found = 0, 0
     for k in range(np.uint64(first + 1), np.uint64(max(first + 1, last - 2))):
-        found += jumped(x[k - np.uint64(1)], x[k], x[k + np.uint64(1)], x[k + np.uint64(2)], floor)
-    if last - first > 2:
-        a, b = x[first : first + 3], x[last - 3 : last]
-        found += jumped(a[0], a[0], a[1], a[2], floor) + jumped(b[0], b[1], b[2], b[2], floor)
+        long += abs(x[k + np.uint64(1)] - x[k]) > 0.1 * size
+    for k in range(first + 1, last - 2 if long > 0 else first):
+        found += jumped(x[k - 1], x[k], x[k + 1], x[k + 2], size)
     return found
 
 
 @njit(**OPTIONS)
 @dated
-def jumped(before, here, there, behind, floor):  # type: ignore[no-untyped-def]
-    """1 where the step from here to there is far longer than its neighbours."""
-    return np.int64(abs(there - here) > 4.0 * (abs(here - before) + abs(behind - there)) + floor)
+def jumped(before, here, there, behind, size):  # type: ignore[no-untyped-def]
+    """Whether the step from here to there is long, and far longer than its neighbours."""
+    return abs(there - here) > max(0.1 * size, 4.0 * (abs(here - before) + abs(behind - there)))
 
 
 @njit(**OPTIONS)
 @dated
-def rounding(rows, state, k):  # type: ignore[no-untyped-def]
-    """A change of φ that is none, by its size at a lane."""
+def largest_of(rows, state, k):  # type: ignore[no-untyped-def]
+    """The largest |φ| at a lane."""
     size = 0.0
     for row in rows:
         size = max(size, abs(state[0, row, k]))
-    return 1e-6 * size
+    return size
 
 
 @njit(**OPTIONS)
@@ -311,15 +336,19 @@ def rounding(rows, state, k):  # type: ignore[no-untyped-def]
 def marks(kappa, state, t, rows, closed, found):  # type: ignore[no-untyped-def]
     """Write for every step of a group what may have happened in it."""
     last = len(found) + 1
-    floor = rounding(rows, state, 0)
+    size = largest_of(rows, state, 0)
     for k in range(last - 1):
         found[k] = nearing(kappa, t, k, 0, last)
         if found[k] == NOTHING and not closed and not missed(rows, t, state, k, k + 1) <= FAR_OFF:
             found[k] = LONG
+        if not closed or found[k] != NOTHING:
+            continue
+        if k == 0 or k == last - 2:
+            found[k] = NOTHING if missed(rows, t, state, k, k + 1) <= FAR_OFF else JUMP
+            continue
         for row in rows:
             x = state[0, row]
-            jump = jumped(x[max(k - 1, 0)], x[k], x[k + 1], x[min(k + 2, last - 1)], floor)
-            if closed and last > 2 and found[k] == NOTHING and jump:
+            if jumped(x[k - 1], x[k], x[k + 1], x[k + 2], size):
                 found[k] = JUMP
 
 

@@ -9,22 +9,25 @@ which the motion follows the tangent of its own branch; or the end of the motion
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
-from ..status import NO_ASSEMBLY, OK
+from ..status import NO_ASSEMBLY
 from ..status import SINGULAR as DEAD_POINT
 from .plan import Array
 from .program import GroupStep, Program
-from .run import Course, Meeting, Solution, advance, begin, segments, solve, stop
+from .run import Course, Meeting, Solution, advance, begin, segments, solve, stop, turning
 from .sequence import Ints
 
 ROUNDS = 60
 ZOOMS, SAMPLES = 16, 17
 MEETING = 3e-7  # conditioning that counts as zero: below, rounding hides the branches from each other
 CLEAR = 0.02  # conditioning at which enough digits are left to bridge a meeting from there
-BLURRED = 1e-5  # conditioning at which too few are left to tell branches apart
-FAR = 0.25  # distance from the prediction, as a share of the way, at which a branch is not the own one
-CALM = 0.1  # share of the time in which the known motion changes: longer steps no polynomial follows
+BLURRED = 1e-4  # conditioning at which too few are left
+EXACT, INEXACT = 1e-12, 1e-5  # error of a bridge, as a share of its way, that is none; that is no bridge
+SMOOTH = 0.02  # share of the way between two instants by which velocities and accelerations may not explain it
+RESTING = 1e-4  # speed, by what it changes in the time of a bridge, of a driver that stands still at a meeting
 
 
 def follow(program: Program, time: Array, method: str = "td", numbers: Array | None = None) -> Solution:
@@ -36,7 +39,9 @@ def follow(program: Program, time: Array, method: str = "td", numbers: Array | N
     course = Course()
     for _ in range(ROUNDS):
         solution = solve(program, time, method, course=course, numbers=numbers)
-        if not any(_mend(solution, name, course) for name in program.sequence.groups):
+        if len(more := turning(solution)):
+            course.extra += more.tolist()
+        elif not any(_mend(solution, name, course) for name in program.sequence.groups):
             return solution
     for name in program.sequence.groups:  # still not settled: what cannot be followed with certainty is not shown
         step = _step(solution, name)
@@ -65,6 +70,8 @@ def _mend(solution: Solution, name: str, course: Course) -> bool:
     """Look closely at a group where that is due; True where the run needs more instants or has to change a branch."""
     from ..sequencer import JUMP, LONG, SUSPECTS
 
+    if _step(solution, name).solver.group.steady:
+        return False
     failed = solution.failure is not None and solution.failure.group == name
     if not failed and (solution.solved == 0 or not solution.report[name][SUSPECTS] > 0):
         if solution.solved == 1 and not solution.report[name][0] > MEETING:
@@ -72,27 +79,40 @@ def _mend(solution: Solution, name: str, course: Course) -> bool:
         return False
     step, again = _step(solution, name), False
     for low, high, mark in _spots(solution, step, course):
-        if solution.failure is not None and low >= solution.failure.time:
+        if solution.failure is not None and low > solution.failure.time:
             break
         if mark == LONG:
             course.extra += np.linspace(low, high, 5)[1:-1].tolist()
             again = True
             continue
-        kind, times = _located(solution, step, low, high, mark == JUMP)
+        if solution.solved == 0:  # the run begins where branches meet, or cannot begin
+            kind, times, high = "zero", solution.time[:1], float(solution.time[min(1, len(solution.time) - 1)])
+        else:
+            kind, times = _located(solution, step, low, high, mark == JUMP)
+        meeting = None
         behind = np.minimum(times + 1e-7 * (high - low), solution.time[-1])
         if kind == "open" and (behind <= times or np.isfinite(_sampled(solution, step, behind)[0]).all()):
             kind = "zero"  # for an instant only
+        ends = [c for c in (solution.time[0], solution.time[-1]) if c in (low, high)]
+        if kind == "clear" and ends and (mark == JUMP or _sampled(solution, step, np.array(ends))[0].min() < BLURRED):
+            # branches that meet just outside of the run, or at its very end, take digits, too
+            meeting = _meeting(solution, step, float(ends[-1]), high - low, outside=True)
+            kind = "zero" if meeting is not None else "through" if mark == JUMP else "clear"
         if kind == "open":
             _end(solution, step, float(times[0]), NO_ASSEMBLY)
         elif kind == "zero":
-            meeting = _meeting(solution, step, float(times[0]), high - low)
-            if meeting is None:
+            if meeting is None and high > low:
+                meeting = _meeting(solution, step, float(times[0]), high - low)
+            if meeting is None and solution.solved > 0:
                 _end(solution, step, float(times[0]), DEAD_POINT)
+            if meeting is None:
                 continue
+            course.extra += np.linspace(low, high, SAMPLES).tolist()
             course.meetings.setdefault(name, []).append(meeting)
             return True  # what lies beyond is on another branch
         else:
-            course.clear.setdefault(name, []).append((low, high))
+            if mark != JUMP:
+                course.clear.setdefault(name, []).append((low, high))
             if kind == "through":
                 course.extra += times.tolist()
                 again = True
@@ -128,6 +148,9 @@ def _located(solution: Solution, step: GroupStep, low: float, high: float, jump:
     Zero is an instant at which the conditioning is, or at which the group jumps; open, one from which it cannot be
     closed.
     """
+    shared = _shared(solution, step, low, high)
+    if shared is not None:
+        return "zero", np.array([shared])
     whole, lost, path = high - low, False, np.zeros(0)
     for _ in range(ZOOMS):
         times = np.linspace(low, high, SAMPLES)
@@ -157,24 +180,53 @@ def _located(solution: Solution, step: GroupStep, low: float, high: float, jump:
         j = int(np.argmin(kappa))
         a, b = max(j - 1, 0), min(j + 1, SAMPLES - 1)
         if kappa[j] < MEETING:
-            return "zero", np.array([_bottom(solution, step, times[j], 1e-5 * whole, path)])
-        if kappa[j] > 0.5 * max(kappa[a], kappa[b]):
+            return "zero", np.array([_bottom(solution, step, float(times[j]), whole)])
+        if kappa[j] > 0.5 * kappa[max(j - 2, 0) : j + 3].max():
             return ("clear" if step.solver.closed_form else "through"), path
         low, high = times[a], times[b]
     return ("open" if lost else "clear"), np.array([high])
 
 
-def _bottom(solution: Solution, step: GroupStep, c: float, d: float, path: Array) -> float:
-    """Return where the two arms of a V about c meet."""
-    if not solution.time[0] <= c - d < c + d <= solution.time[-1]:
-        return float(c)
-    left, right = _sampled(solution, step, np.array([c - d, c + d]), path[path < c - d])[0]
-    better = c + d * (left - right) / (left + right)
-    return float(better) if np.isfinite(better) else float(c)
+def _shared(solution: Solution, step: GroupStep, low: float, high: float) -> float | None:
+    """Return the instant at which branches of another group meet, too, on which this one hangs.
+
+    What is known there has lost digits, so that a zero of the conditioning is told by its arms alone.
+    """
+    for name, meetings in solution.course.meetings.items():
+        for m in meetings if name != step.plan.name else ():
+            times = m.centre + 0.1 * m.spacing * np.array([-2.0, -1.0, 1.0, 2.0])
+            times = times[(times >= solution.time[0]) & (times <= solution.time[-1])]
+            if low - m.spacing <= m.centre <= high + m.spacing and len(times) > 1:
+                arms = _sampled(solution, step, times)[0] / np.abs(times - m.centre)
+                if np.ptp(arms) < 0.02 * arms.max() and arms.max() * m.spacing < 1.0:
+                    return m.centre
+    return None
 
 
-def _meeting(solution: Solution, step: GroupStep, c: float, width: float) -> Meeting | None:
-    """Return how the motion goes through an instant at which branches meet; None where it ends or is not determined."""
+def _bottom(solution: Solution, step: GroupStep, c: float, width: float) -> float:
+    """Return where the conditioning is zero, near c: both arms rise with the same power of time from there."""
+    for d in width * 4.0 ** np.arange(-8, 8):
+        times = c + d * np.array([-2.0, -1.0, 1.0, 2.0])
+        if not (step.solver.closed_form and solution.time[0] <= times[0] and times[3] <= solution.time[-1]):
+            return c
+        arms = _sampled(solution, step, times)[0]
+        if not np.isfinite(arms).all():
+            return c
+        if arms.min() > 100 * MEETING:
+            power = np.clip(np.log2((arms[0] + arms[3]) / (arms[1] + arms[2])), 1.0, 4.0)
+            left, right = arms[1:3] ** (1.0 / power)
+            better = c + d * (left - right) / (left + right)
+            return float(better) if _sampled(solution, step, np.array([better]))[0][0] < MEETING else c
+    return c
+
+
+def _meeting(
+    solution: Solution, step: GroupStep, c: float, width: float, outside: bool = False
+) -> Meeting | None:
+    """Return how the motion goes through an instant at which branches meet; None where it ends or is not determined.
+
+    `outside`: they meet next to it, not in the run.
+    """
     begun, ended = float(solution.time[0]), float(solution.time[-1])
     longer, side = max((c - begun, -1.0), (ended - c, 1.0))
     away = width * 2.0 ** np.arange(-8, 64)
@@ -186,61 +238,70 @@ def _meeting(solution: Solution, step: GroupStep, c: float, width: float) -> Mee
         return None
     # where coefficients are zero at the meeting, the conditioning does not see it
     spacing = CLEAR * solution.size / speed if clear[0] == 0 else away[1 + clear[0]]
-    spacing = float(min(spacing, CALM * speed / max(change, 1e-300), longer / 9.5))
-    right = min(int(0.999 * (ended - c) / spacing), max(4, 8 - int(0.999 * (c - begun) / spacing)))
-    right = min(right, 8)
-    offsets = tuple(sorted([*range(right - 8, 0), *range(1, right + 1)], key=abs))
-    meeting = Meeting(c, spacing, offsets)
-    if not _sampled(solution, step, np.array([c + side * spacing]))[0][0] >= BLURRED:
-        return None
-    if right == 0 or (right == 8 and c - begun < 1e-6 * spacing):  # one side is all there is
-        return meeting if _smooth(solution, step, meeting, side) else None
-    sign = _own_branch(solution, step, max(c - spacing, begun), min(c + spacing, ended))
-    return None if sign is None else Meeting(c, spacing, offsets, sign)
+    spacing = float(min(spacing, longer / 9.5))
+    best: tuple[float, Meeting | None] = np.inf, None
+    while speed > RESTING * change * spacing:  # a driver that stands still there may go on along any branch
+        if not _sampled(solution, step, np.array([c + side * spacing]))[0][0] >= BLURRED:
+            break
+        right = min(8, int(0.999 * (ended - c) / spacing), max(4, 8 - int(0.999 * (c - begun) / spacing)))
+        offsets = tuple(sorted([*range(right - 8, 0), *range(1, right + 1)], key=abs))
+        meeting: Meeting | None = Meeting(c, spacing, offsets)
+        if 0 < right and (right < 8 or c - begun > 2e-5 * spacing):
+            meeting = _own_branch(solution, step, Meeting(c, spacing, offsets))
+        error = np.inf if meeting is None else _error(solution, step, meeting, side, outside)
+        best = min(best, (error, meeting), key=lambda found: found[0])
+        if error < EXACT:
+            break
+        spacing *= 0.5
+    return best[1] if best[0] < INEXACT else None
 
 
-def _smooth(solution: Solution, step: GroupStep, meeting: Meeting, side: float) -> bool:
-    """Return whether the motion on one side of a meeting leads to the same place from near and from farther away."""
-    if not step.solver.closed_form and side > 0:  # Newton cannot begin there
-        return False
-    farther = Meeting(meeting.centre, meeting.spacing, tuple(int(o + side) for o in meeting.offsets))
-    near, far = (_sampled(solution, step, np.sort(m.nodes))[1] for m in (meeting, farther))
-    order = slice(None) if side > 0 else slice(None, None, -1)  # nearest first
-    at = np.array([meeting.centre])
-    there, again = near[:, order] @ meeting.weights(at), far[:, order] @ farther.weights(at)
-    return bool(np.abs(there - again).max() <= 1e-3 * np.abs(np.ptp(near, axis=1)).max())
+def _error(solution: Solution, step: GroupStep, meeting: Meeting, side: float, outside: bool) -> float:
+    """Return by how much the nodes of a meeting miss the group half a spacing away from it, as a share of the size."""
+    c, name = meeting.centre, step.plan.name
+    if not step.solver.closed_form and side > 0 and min(meeting.offsets) > 0:  # Newton cannot begin there
+        return np.inf
+    known = solution.course.meetings
+    course = replace(solution.course, meetings={**known, name: [*known.get(name, []), replace(meeting, spacing=0.0)]})
+    nodes, probes = meeting.nodes, np.array([c + 0.5 * side * meeting.spacing, c])
+    part, _ = _part(solution, step, np.union1d(nodes, probes), course)
+    state = part.state[:, step.phi_rows][:, :, np.searchsorted(part.time, [*nodes, *probes])]
+    misses = np.abs(state[:, :, :8] @ meeting.weights(probes) - state[:, :, 8:]).max(axis=1)
+    near, at = misses[0] / max(np.ptp(state[0, :, :8]), 1e-300)
+    right = (misses[1:, 1] <= 1e-6 * np.abs(state[1:, :, :8]).max(axis=(1, 2))).all()  # no digits are lost
+    return np.inf if not near < np.inf or (outside and (at > 1e-5 or right)) else float(near)
 
 
-def _own_branch(solution: Solution, step: GroupStep, before: float, behind: float) -> int | None:
-    """Return the sign that changes between two instants (-1: none does); None where no branch goes on smoothly."""
-    part, (here, there) = _part(solution, step, np.array([before, behind]))
-    solver, m = solution.solver(step), step.solver.group.module
-    x, v, a = part.state[:, step.phi_rows, here]
-    dt = behind - before
-    expected = x + dt * (v + 0.5 * dt * a)
-    h = np.ascontiguousarray(part.state[0, step.h_rows, there])
-    signs = _signs_at(solution, step, before)
-    misses = {}
-    for which in range(-1, len(signs)):
-        turned = np.where(np.arange(len(signs)) == which, -signs, signs)
-        phi = expected.copy()
-        if m.position(phi, h, solver.par, behind, turned, solver.group.work) == OK:
-            misses[which] = float(np.abs(phi - expected).max())
-    best = min(misses, key=lambda which: misses[which], default=-1)
-    way = float(np.abs(dt * v).max()) + 1e-9 * float(np.abs(x).max())
-    return best if misses.get(best, np.inf) <= FAR * way else None
+def _own_branch(solution: Solution, step: GroupStep, meeting: Meeting) -> Meeting | None:
+    """Return a meeting with the sign that changes there; None where no branch goes on smoothly.
 
-
-def _signs_at(solution: Solution, step: GroupStep, t: float) -> Array:
-    signs = solution.signs[step.plan.name].copy()
-    for meeting in solution.course.meetings.get(step.plan.name, []):
-        if meeting.sign >= 0 and meeting.centre <= t:
-            signs[meeting.sign] *= -1.0
-    return signs
+    Smooth: the way between instants on both sides is what velocities and accelerations there say (Euler-Maclaurin).
+    """
+    c, begun, ended = meeting.centre, float(solution.time[0]), float(solution.time[-1])
+    d = min(meeting.spacing, 2 * (c - begun), 2 * (ended - c))
+    times = np.array([max(c - d, begun), min(c + d, ended)])
+    dt = times[1] - times[0]
+    found, known = [], solution.course.meetings
+    for sign in range(-1, len(step.solver.group.branches)):
+        trial = replace(meeting, sign=sign)
+        beside = [*known.get(step.plan.name, []), replace(trial, spacing=0.0)]
+        part, lanes = _part(
+            solution, step, times, replace(solution.course, meetings={**known, step.plan.name: beside})
+        )
+        (x, y), (v, u), (a, b) = np.moveaxis(part.state[:, step.phi_rows][:, :, lanes], 2, 1)
+        defect = np.abs(y - x - dt * (0.5 * (v + u) - dt / 12 * (b - a))).max()
+        way = max(np.abs(dt * v).max(), np.abs(dt * u).max())
+        found.append((defect if np.isfinite(defect) else np.inf, way, trial))
+    found.sort(key=lambda f: f[0])
+    least, way, trial = found[0]
+    others = found[1][0] if len(found) > 1 else np.inf
+    return trial if least < np.inf and (least <= SMOOTH * way or least <= 1e-2 * others < np.inf) else None
 
 
 # ---- a few instants solved anew -----------------------------------------------------------------------------------
-def _part(solution: Solution, step: GroupStep, times: Array) -> tuple[Solution, Ints]:
+def _part(
+    solution: Solution, step: GroupStep, times: Array, course: Course | None = None
+) -> tuple[Solution, Ints]:
     """Return the groups up to `step` solved at a few times, each on its branch there, and the lanes of the times."""
     program, t = solution.program, solution.time
     near = [
@@ -255,7 +316,7 @@ def _part(solution: Solution, step: GroupStep, times: Array) -> tuple[Solution, 
         row, start = sequence.tables[sequence.items[i].place :][:2]
         numbers[start] = solution.state[0, row, before]
     part = begin(program, every, numbers)
-    part.course, part.signs = solution.course, solution.signs
+    part.course, part.signs = course or solution.course, solution.signs
     for items in segments(part, step):
         for i in items:
             other = program.sequence.items[i].group_step

@@ -34,7 +34,7 @@ from .plan import Array
 from .program import GroupStep, Program
 from .reported import followed_times, steps_of
 from .results import DriverSeries, Results
-from .run import LARGEST_STROKE, LARGEST_TURN, Failure, failure_message, refined
+from .run import LARGEST_STROKE, LARGEST_TURN, Failure, failure_message, refined, solve, turning
 from .sensitivities import Carrier, Sensitivities, not_whole
 from .sequence import SOLVED_KINDS, Ints
 from .threads import each, thread_count
@@ -165,10 +165,10 @@ class CompiledMechanism:
         if not self.supported:
             return
         self.solving = sequence.of_kind(*SOLVED_KINDS)
-        # a group without branches, solved in closed form, has nothing to be looked at unless it may not close
+        # a group that is never singular has nothing to be looked at unless it may not close
         self.watched = [
             i for i in sequence.groups.values()
-            if m.structure.redundant or not sequence.items[i].closed or sequence.items[i].group.branches  # type: ignore[union-attr]
+            if m.structure.redundant or not sequence.items[i].group.steady  # type: ignore[union-attr]
         ]  # fmt: skip
         self.groups = [sequence.items[i].group_step for i in self.solving]
         self.unknowns = np.array([0 if g is None else len(g.phi_rows) for g in self.groups], dtype=np.int64)
@@ -207,6 +207,9 @@ class CompiledMechanism:
         if self._still is not None:
             return self._still
         grid = np.union1d(self._refined(numbers), self._inner)
+        program = self.mechanism.program
+        while program.turning_rows and len(more := turning(solve(program, grid, numbers=numbers[0]))):
+            grid = np.union1d(grid, more)
         found = grid, np.searchsorted(grid, self.time)
         if not self.mechanism.program.sequence.moving:
             self._still = found
@@ -246,7 +249,8 @@ class CompiledMechanism:
                 raise error
         results = self._results(out[0], solved)
         if answers[0, 0] != 0:
-            raise AssemblyError(self._message(answers[0], apart.get(0)), results)
+            why = apart[0] if 0 in apart else self._failure(answers[0], values, self._lanes)
+            raise AssemblyError(self._message(why), results)
         return results
 
     def batch(
@@ -263,16 +267,21 @@ class CompiledMechanism:
         for (table, name), places in self.places.items():
             parts = [parts_of(out, output, at, n) for output, at in places]
             tables[table][name] = series_of(table, places, parts)
-        lost_at = np.full(len(answers), np.nan)
-        messages = [""] * len(answers)
-        for i in np.flatnonzero(answers[:, 0]):
-            messages[i] = self._message(answers[i], apart.get(int(i)))
-            lost_at[i] = self._lost_at(answers[i], apart.get(int(i)))
+        grid = self._lanes
+
+        def losses() -> tuple[Array, tuple[str, ...]]:
+            lost_at, messages = np.full(len(answers), np.nan), [""] * len(answers)
+            for i in np.flatnonzero(answers[:, 0]).tolist():
+                why = apart[i] if i in apart else self._failure(answers[i], values[:, i], grid)
+                lost_at[i] = why.time if isinstance(why, Failure) else grid[0]
+                messages[i] = self._message(why)
+            return lost_at, tuple(messages)
+
         own = np.zeros(len(answers), dtype=np.bool_)
         own[list(apart)] = True
         return Batch(
             dict(zip(self.names, values, strict=True)), self.time, tables["points"], tables["bodies"], tables["joints"],
-            answers[:, 0], answers[:, 1], lost_at, tuple(messages), own,
+            answers[:, 0], answers[:, 1], own, losses,
         )  # fmt: skip
 
     def sensitivities(self, orders: int = 3, **design: float) -> Sensitivities:
@@ -305,7 +314,7 @@ class CompiledMechanism:
             return state, grid, lanes
         if answers[0, 0] != 3 or not kept[0]:
             reason = "" if kept[0] else " (reading or planning decides otherwise there: compile it at this design)"
-            raise not_whole(f"{self._message(answers[0], None)}{reason}")
+            raise not_whole(f"{self._message(self._failure(answers[0], values[:, 0], grid))}{reason}")
         solution = follow(self.mechanism.program, grid, numbers=numbers[0])  # change points, dead points
         if solution.failure is not None:
             raise not_whole(failure_message(solution.failure))
@@ -427,24 +436,20 @@ class CompiledMechanism:
             drivers,
         )  # fmt: skip
 
-    def _failure(self, answer: Ints) -> Failure | None:
+    def _failure(self, answer: Ints, values: Array, grid: Array) -> Failure | None:
+        """Return where a design was lost that the compiled run gave up: the time of the loss, not of a lane."""
         group: GroupStep | None = self.groups[int(answer[2])] if self.supported and answer[2] >= 0 else None
         if group is None:
             return None
-        plan = group.plan
-        return Failure(plan.name, plan.bodies, plan.joints, self._lost_at(answer, None), NO_ASSEMBLY)
+        lane, plan = int(answer[4]), group.plan
+        if answer[0] != 2:
+            numbers = np.ascontiguousarray(self.mechanism.numbers.evaluate(values[:, None])[0][:, 0])
+            found = follow(self.mechanism.program, grid[: lane + 1], numbers=numbers).failure
+            if found is not None:
+                return found
+        return Failure(plan.name, plan.bodies, plan.joints, float(grid[min(lane, len(grid) - 1)]), NO_ASSEMBLY)
 
-    def _lost_at(self, answer: Ints, apart: Any) -> float:
-        if isinstance(apart, Failure):
-            return apart.time
-        if answer[0] == 2:
-            return float(self.mechanism.nominal.simulation.start)
-        return float(self._lanes[min(int(answer[4]), len(self._lanes) - 1)])
-
-    def _message(self, answer: Ints, apart: Any) -> str:
-        if isinstance(apart, Failure):
-            return failure_message(apart)
-        if isinstance(apart, Exception):
-            return str(apart)
-        failure = self._failure(answer)
-        return MESSAGES[NO_ASSEMBLY] if failure is None else failure_message(failure)
+    def _message(self, why: Any) -> str:
+        if isinstance(why, Failure):
+            return failure_message(why)
+        return MESSAGES[NO_ASSEMBLY] if why is None else str(why)

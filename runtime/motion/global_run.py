@@ -9,9 +9,9 @@ from .continuity import follow
 from .global_system import build
 from .plan import Array
 from .program import GroupStep, Program
-from .run import Solution, begin, stop
+from .run import Solution, begin, solve, stop
 
-ROUNDS = 12
+ROUNDS = 40
 NEAR_ENOUGH = 1e-6  # of the largest coordinate: farther from the groups' own solution is another branch
 
 
@@ -21,57 +21,52 @@ def follow_global(program: Program, time: Array, method: str, numbers: Array | N
     Its instants are those of the groups, with more of them where it strays from their branches.
     """
     groups = follow(program, time, "td", numbers)
-    grid, wrong = groups.time[: groups.solved], 0
+    rows = np.concatenate([s.phi_rows for s in program.steps if isinstance(s, GroupStep)])
+    failure, course = groups.failure, groups.course
+    end = groups.time[groups.solved] if groups.solved < len(groups.time) else np.inf
     for _ in range(ROUNDS):
-        solution, reached = _solved(groups, grid, method)
-        lanes = np.searchsorted(grid, groups.time[: groups.solved])
-        rows = np.concatenate([s.phi_rows for s in program.steps if isinstance(s, GroupStep)])
-        own = groups.state[0, rows, : groups.solved]
-        off = np.abs(solution.state[0, rows][:, lanes] - own).max(axis=0, initial=0.0)
-        strayed = (lanes >= reached) | ~(off <= NEAR_ENOUGH * np.abs(own).max(initial=1e-300))
-        if not strayed.any():
-            break
-        wrong = int(lanes[np.argmax(strayed)])
-        if wrong == 0:
-            break
-        grid = np.union1d(grid, np.linspace(grid[wrong - 1], grid[wrong], 5)[1:-1])
-    asked = groups.time[groups.asked]
-    solution.asked = np.searchsorted(grid, asked)
-    solution.solved = len(grid)
-    solution.failure, solution.course = groups.failure, groups.course
-    solution.modes, solution.chosen, solution.signs = groups.modes, groups.chosen, groups.signs
-    if strayed.any():
-        weakest = min(
-            (s for s in program.steps if isinstance(s, GroupStep)),
-            key=lambda s: float(groups.report[s.plan.name][0]),
+        n = int(np.searchsorted(groups.time, end))
+        solution, reached = _solved(groups, n, method)
+        own = groups.state[0, rows, :n]
+        off = np.abs(solution.state[0, rows, :n] - own).max(axis=0, initial=0.0)
+        strayed = np.flatnonzero(
+            (np.arange(n) >= reached) | ~(off <= NEAR_ENOUGH * np.abs(own).max(initial=1e-300))
         )
-        stop(solution, weakest, wrong, NOT_CONVERGED)
+        if len(strayed) == 0 or strayed[0] == 0:
+            break
+        t = groups.time[strayed[0] - 1 : strayed[0] + 1]
+        course.extra += np.linspace(*t, 5)[1:-1].tolist()
+        groups = solve(program, time, "td", course=course, numbers=numbers)
+    solution.asked, solution.solved = groups.asked, n
+    solution.failure, solution.course = failure, course
+    solution.modes, solution.chosen, solution.signs = groups.modes, groups.chosen, groups.signs
+    if len(strayed):
+        steps = [s for s in program.steps if isinstance(s, GroupStep)]
+        weakest = min(steps, key=lambda s: float(groups.report[s.plan.name][0]))
+        stop(solution, weakest, int(strayed[0]), NOT_CONVERGED)
     return solution
 
 
-def _solved(groups: Solution, grid: Array, method: str) -> tuple[Solution, int]:
-    """Solve the system over a grid that begins where the groups do; how far it came."""
-    program = groups.program
+def _solved(groups: Solution, n: int, method: str) -> tuple[Solution, int]:
+    """Solve the system at the first n instants of the groups; how far it came."""
+    program, grid = groups.program, groups.time
     solution = begin(program, grid, groups.numbers)
-    if len(grid) == 0:
+    if n == 0:
         return solution, 0
     solution.state[:, :, 0] = groups.state[:, :, 0]
-    skip = np.zeros(len(grid), dtype=np.bool_)
+    skip = np.zeros(n, dtype=np.bool_)
     for meeting in (m for found in groups.course.meetings.values() for m in found):
-        skip[meeting.lanes(grid)] = True
+        skip[meeting.lanes(grid[:n])] = True
     skip[0] = False
-    start = solution.state[0, :, 0].copy()
-    driven = list(program.drivers.values())
+    start, driven = solution.state[0, :, 0].copy(), list(program.drivers.values())
     system = build(program.sequence, driven, start, float(grid[0]), method, numbers=groups.numbers)
+    state = np.ascontiguousarray(solution.state[:, :, :n])
+    state[:, :, skip] = groups.state[:, :, :n][:, :, skip]  # singular there, although the motion is smooth
     try:
-        reached, stats = system.run(grid, solution.state, skip, np.array([-1.0, 0.0, 0.0, 0.0]))
+        reached, stats = system.run(grid[:n], state, skip, np.array([-1.0, 0.0, 0.0, 0.0]))
     finally:
         system.linear.release()
-    # next to meetings the system is singular although the motion is smooth, as the groups found it
-    bridged = np.flatnonzero(skip)
-    lanes = np.searchsorted(groups.time, grid[bridged])
-    there = groups.time[np.minimum(lanes, len(groups.time) - 1)] == grid[bridged]
-    solution.state[:, :, bridged[there]] = groups.state[:, :, lanes[there]]
+    solution.state[:, :, :n] = state
     solution.iterations = int(stats[0])
     solution.notes = {"linear_solver": system.linear.name, "equations": len(system.unknown)}
     return solution, int(reached)

@@ -130,6 +130,14 @@ class Program:
         return Sequence(self)
 
     @cached_property
+    def turning_rows(self) -> list[int]:
+        """Rows of angles that are coordinates, of gears and the like, where a group may be lost by what they drive."""
+        if all(s.solver.group.steady for s in self.steps if isinstance(s, GroupStep)):
+            return []
+        angles = {carrier.angle[0] for carrier in self.carriers.values() if carrier.angle is not None}
+        return sorted(angles - set(self.drivers.values()))
+
+    @cached_property
     def outputs(self) -> Outputs:
         """What results report, by name."""
         from .outputs import Outputs

@@ -225,12 +225,22 @@ def inner_steps(program: Program, time: Array, numbers: Array) -> Array:
 
 def refined(time: Array, counts: Ints) -> Array:
     """Return times with each interval split into so many equal steps."""
-    counts = np.minimum(counts, MOST_INNER)
+    counts = np.clip(counts, 1, MOST_INNER)
     if counts.max(initial=1) == 1:
         return time
     at = np.repeat(np.arange(len(counts)), counts)
     part = np.arange(len(at)) - (np.cumsum(counts) - counts)[at]
     return np.append(time[at] + part * (np.diff(time) / counts)[at], time[-1])
+
+
+def turning(solution: Solution) -> Array:
+    """Return times between lanes from one to the other of which a gear or the like turns too far for what it drives."""
+    rows, n = solution.program.turning_rows, solution.solved
+    if not rows or n < 2:
+        return np.zeros(0)
+    rate, time = np.abs(solution.state[1, rows, :n]).max(axis=0), solution.time[:n]
+    splits = np.ceil(np.maximum(rate[1:], rate[:-1]) * np.diff(time) / LARGEST_TURN * (1 - 1e-9)).astype(np.int64)
+    return refined(time, splits) if splits.max() > 1 else np.zeros(0)
 
 
 def grid_of(program: Program, time: Array, course: Course, numbers: Array | None = None) -> Array:
