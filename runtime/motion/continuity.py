@@ -17,7 +17,7 @@ from ..status import NO_ASSEMBLY, OK
 from ..status import SINGULAR as DEAD_POINT
 from .plan import Array
 from .program import GroupStep, Program
-from .run import BRIDGE_NODES, Course, Solution, advance, begin, segments, solve, stop
+from .run import BRIDGE_NODES, MOST_INNER, Course, Solution, advance, begin, segments, solve, stop
 
 ROUNDS = 40
 ZOOMS = 10  # each to a fifth of the interval
@@ -34,6 +34,8 @@ def follow(program: Program, time: Array, method: str = "td", numbers: Array | N
     for _ in range(ROUNDS):
         if not _mend(solution, course):
             return solution
+        if len(course.extra) > MOST_INNER:  # each round halves every step: it is not the steps
+            break
         solution = solve(program, time, method, course=course, numbers=numbers)
     # still not settled: what cannot be followed with certainty is not shown
     for step in program.steps:

@@ -76,7 +76,7 @@ class Traceable:
 
     def at(self, design: Mapping[str, float]) -> tuple[Array, bool]:
         """Return the numbers of one design, and whether it is read and planned alike."""
-        values, kept = self.numbers.evaluate(self.traced.designs(design))
+        values, kept = self.numbers.evaluate(self.traced.design(design))
         return np.ascontiguousarray(values[:, 0]), bool(kept[0])
 
     def model(self, design: Mapping[str, float]) -> Model:

@@ -47,10 +47,11 @@ def solve_global(
 
 
 def _weakest(solution: Solution) -> GroupStep:
-    """Return the group that was nearest to singularity at the last solved step."""
-    lane = max(solution.solved - 1, 0)
+    """Return the group that was nearest to singularity at the last solved step; without one, the largest."""
     groups = [s for s in solution.program.steps if isinstance(s, GroupStep)]
-    return min(groups, key=lambda step: float(quality(solution, step)[0][lane]))
+    if not solution.solved:
+        return max(groups, key=lambda step: len(step.phi_rows))
+    return min(groups, key=lambda step: float(quality(solution, step)[0][-1]))
 
 
 def _bridge(solution: Solution, bridges: list[tuple[float, float, float]]) -> None:

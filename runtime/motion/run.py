@@ -274,7 +274,8 @@ def advance(
     if isinstance(step, NumericStep):
         from .numeric import sweep_numeric
 
-        sweep_numeric(solution, step)
+        with np.errstate(over="ignore", invalid="ignore"):  # what is not finite does not converge
+            sweep_numeric(solution, step)
         return
     if not assembled and not _assemble(solution, items, method, modes):
         return
