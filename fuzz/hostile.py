@@ -32,6 +32,17 @@ SECONDS = 60.0  # of one input, processor time; a process that only waits has as
 MEGABYTES = 2000
 ROUND = 400  # inputs of one process: what it has learnt (types, compiled code) goes with it
 CODES = {0, 2, 3}
+WARM = (
+    *(("run", f"{name}.toml", "--at", "0,0.1", "-o", "out.csv") for name in ("four-bar", "rssr", "scotch-yoke")),
+    ("run", "four-bar.toml", "--at", "0,0.1", "--method", "global", "-o", "out.nc"),
+    ("run", "four-bar.toml", "--at", "0,0.1", "--method", "3ot", "-o", "out.parquet"),
+    ("inverse", "dynamics/yime-slider-crank.toml", "--at", "0,0.1", "-o", "out.json"),
+    ("simulate", "dynamics/sprung-four-bar.toml", "--at", "0,0.1", "-o", "out.npz"),
+    ("simulate", "dynamics/sprung-four-bar.toml", "--at", "0,0.1", "--method", "global"),
+    ("equilibrium", "dynamics/sprung-four-bar.toml"),
+    ("plot", "four-bar.toml", "--at", "0,0.1", "-o", "out.png"),
+    ("animate", "rssr.toml", "--at", "0,0.1", "-o", "out.svg"),
+)
 
 
 # ---- one input ------------------------------------------------------------------------------------------------------
@@ -218,9 +229,9 @@ def main() -> int:
 
 
 def _campaign(options: argparse.Namespace, folder: Path) -> int:
-    from assurgent.runtime import cli, cli_mechanism  # before the fork  # noqa: F401
-    from assurgent.runtime.motion import kinematics  # noqa: F401
-
+    for command in WARM:  # what every process would have to load
+        example = cases.files.ROOT / "examples" / command[1]
+        trial(cases.Case("warm", [command[0], cases.FILE, *command[2:]], {cases.FILE: example.read_bytes()}), folder)
     count: collections.Counter[tuple[str, str]] = collections.Counter()
     faults: collections.defaultdict[str, list[int]] = collections.defaultdict(list)
     slowest: list[tuple[float, int]] = []

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import importlib
 import io
 import json
+import os
 import sys
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -347,16 +349,38 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # Φ becomes ? where the terminal cannot show it
     try:
-        options = _arguments().parse_args(_read_as_meant(sys.argv[1:] if arguments is None else arguments))
-        if arguments is None and options.command not in WITHOUT_NUMBA:
-            _numba_without_blas()
-        return COMMANDS[options.command](options)
+        try:
+            options = _arguments().parse_args(_read_as_meant(sys.argv[1:] if arguments is None else arguments))
+            if arguments is None and options.command not in WITHOUT_NUMBA:
+                _numba_without_blas()
+            return COMMANDS[options.command](options)
+        finally:
+            if sys.stdout is not None:
+                sys.stdout.flush()
     except AssurgentError as error:
-        err.print(f"[bold red]assurgent:[/] {_literal(str(error))}", soft_wrap=True, highlight=False)
+        _say(f"[bold red]assurgent:[/] {_literal(str(error))}")
         return error.exit_code
     except KeyboardInterrupt:
-        err.print("interrupted; nothing half-written")
+        _say("interrupted; nothing half-written")
         return 130
     except BrokenPipeError:
-        sys.stderr.close()
-        return 0
+        return _without_output(0)
+    except SystemExit as done:
+        if done.code != 1:  # of --help and --version
+            raise
+        return _without_output(0)  # rich has met a closed pipe
+    except OSError as error:
+        _say(f"[bold red]assurgent:[/] the output cannot be written: {_literal(error.strerror or str(error))}")
+        return _without_output(1)
+
+
+def _say(line: str) -> None:
+    with contextlib.suppress(OSError):  # there is nobody to be told
+        err.print(line, soft_wrap=True, highlight=False)
+
+
+def _without_output(code: int) -> int:
+    """Return an exit code, after which Python does not try once more to write what nobody takes."""
+    with contextlib.suppress(OSError, ValueError):  # no file below, as in tests
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return code

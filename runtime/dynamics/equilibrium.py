@@ -14,6 +14,7 @@ import numpy as np
 
 from ..errors import AssemblyError, InputError
 from ..mechanism.model import Array, Model
+from ..motion.timefunctions import check_times
 from .coordinates import Coordinate, shown_name
 from .equations import Equations
 from .nullspace import check_inertia
@@ -77,6 +78,7 @@ class Equilibrium:
 
 def equilibrium(model: Model, progress: Callable[[str], None] = lambda _: None) -> Equilibrium:
     """Return the equilibrium nearest to the sketch (or to [initial]), with drivers held where they start."""
+    check_times(model, np.array([model.simulation.start]))
     start = begin(model)
     if start.free == 0:
         raise InputError(

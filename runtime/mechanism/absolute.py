@@ -223,7 +223,7 @@ class Absolute:
                 many = batch.repeated(k, len(grid))
                 rows = np.array([t.value for t in PLANAR[batch.kind][0](Pair(many, replace(poses, contact=grid)))])
                 if batch.kind == "cam":
-                    best = int(np.argmin(np.sum(rows**2, axis=0)))
+                    best = int(np.argmin(np.hypot.reduce(rows)))  # whose squares need not be finite
                 else:  # where the outline is parallel to the face, the place nearest to it
                     level = np.flatnonzero(rows[1, :-1] * rows[1, 1:] <= 0)
                     best = int(level[np.argmin(np.abs(rows[0, level]))]) if len(level) else 0

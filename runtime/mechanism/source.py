@@ -18,6 +18,7 @@ from .tables import Table, read_table
 from .traced import Traced
 
 Where = tuple[str, ...]
+LARGEST = 1e100  # far beyond every mechanism in SI units; its cube is still a number
 _KEY = r"(?:\"(?:[^\"\\]|\\.)*\"|'[^']*'|[A-Za-z0-9_-]+)"
 _DOTTED = re.compile(rf"\s*({_KEY}(?:\s*\.\s*{_KEY})*)\s*(=|\])")
 _NESTED = ("bodies",)  # tables of tables: the table is [bodies.crank], the key stands in it
@@ -110,12 +111,13 @@ class Source:
 
     def number(self, where: Where, value: object) -> float:
         """Return a number, or the value of a formula in the parameters."""
+        found: float
         if isinstance(value, str):
             try:
-                return functions.evaluate(value, self.parameters)
+                found = functions.evaluate(value, self.parameters)
             except FormulaError as error:
                 self.formula(where, value, error)
-        found: float
+            return self.within(where, value, found)
         if isinstance(value, Traced):
             found = arithmetic.scalar(value)
             arithmetic.finite(found)
@@ -126,8 +128,15 @@ class Source:
             found = float(value)
         except OverflowError:
             found = math.inf
-        if not math.isfinite(found):
-            self.fail(where, f"{shown(value)} is not a finite number")
+        return self.within(where, value, found)
+
+    def within(self, where: Where, value: object, found: float) -> float:
+        """Refuse a number that is not finite, or whose powers in the equations would not be."""
+        if not isinstance(found, Traced):
+            if not math.isfinite(found):
+                self.fail(where, f"{shown(value)} is not a finite number")
+            if abs(found) > LARGEST:
+                self.fail(where, f"{shown(value)} is out of range - numbers go up to {LARGEST:g}")
         return found
 
     def vector(self, where: Where, value: object, length: int | None = None) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -52,6 +53,9 @@ class TracedModel:
         found = self.designs(changes)
         if found.shape[1] != 1:
             raise InputError("a design has one number for each parameter - many designs at once are those of batch()")
+        for name, value in zip(self.names, found[:, 0].tolist(), strict=True):
+            if not math.isfinite(value):
+                raise InputError(f"parameter '{name}': {value} is not a finite number")
         return found
 
 

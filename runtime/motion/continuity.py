@@ -17,7 +17,7 @@ from ..status import NO_ASSEMBLY
 from ..status import SINGULAR as DEAD_POINT
 from .plan import Array
 from .program import GroupStep, Program
-from .run import Course, Meeting, Solution, advance, begin, segments, solve, stop, turning
+from .run import MOST_INNER, Course, Meeting, Solution, advance, begin, segments, solve, stop, turning
 from .sequence import Ints
 
 ROUNDS = 60
@@ -43,6 +43,8 @@ def follow(program: Program, time: Array, method: str = "td", numbers: Array | N
             course.extra += more.tolist()
         elif not any(_mend(solution, name, course) for name in program.sequence.groups):
             return solution
+        if len(course.extra) > max(MOST_INNER, len(time)):  # it is not the steps
+            break
     for name in program.sequence.groups:  # still not settled: what cannot be followed with certainty is not shown
         step = _step(solution, name)
         unsettled = _spots(solution, step, course)

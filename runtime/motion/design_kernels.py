@@ -68,7 +68,7 @@ def first_lost(state, tables, step, count, first, last):  # type: ignore[no-unty
 @dated
 def too_far(lost, unknowns, n):  # type: ignore[no-untyped-def]
     """Whether an angle on which groups build turns too far from lane to lane."""
-    for j in range(len(unknowns)):
+    for j in range(len(unknowns)):  # noqa: SIM110 - compiled
         if lost[j] < n and unknowns[j] < 0:
             return True
     return False

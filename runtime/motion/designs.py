@@ -79,7 +79,7 @@ class Traceable:
 
     def at(self, design: Mapping[str, float]) -> tuple[Array, bool]:
         """Return the numbers of one design, and whether it is read and planned alike."""
-        values, kept = self.numbers.evaluate(self.traced.designs(design))
+        values, kept = self.numbers.evaluate(self.traced.design(design))
         return np.ascontiguousarray(values[:, 0]), bool(kept[0])
 
     def model(self, design: Mapping[str, float]) -> Model:
@@ -241,7 +241,8 @@ class CompiledMechanism:
     # ---- designs --------------------------------------------------------------------------------------------------
     def __call__(self, **design: float) -> Results:
         """Return the series of one design; AssemblyError, with what was solved, where it cannot be followed."""
-        out, answers, apart = self._solved(self.mechanism.traced.design(design), 1)
+        values = self.mechanism.traced.design(design)
+        out, answers, apart = self._solved(values, 1)
         solved = int(answers[0, 1])
         if 0 in apart:
             error = apart[0]
@@ -249,7 +250,7 @@ class CompiledMechanism:
                 raise error
         results = self._results(out[0], solved)
         if answers[0, 0] != 0:
-            why = apart[0] if 0 in apart else self._failure(answers[0], values, self._lanes)
+            why = apart[0] if 0 in apart else self._failure(answers[0], values[:, 0], self._lanes)
             raise AssemblyError(self._message(why), results)
         return results
 
