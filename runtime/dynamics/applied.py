@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 import numpy as np
 
-from ..mechanism.model import Array, Function, Joint, Load, Model, PointForce, Spring, Torque, TorsionSpring
+from ..mechanism.model import Array, Function, Joint, Model, PointForce, Spring, Torque, TorsionSpring
 from .bodylanes import BodyLanes, one_lane
-from .inertia import Inertia, line_of
+from .inertia import Inertia
 from .posture import Posture, width
 
 TURN = 2 * np.pi
@@ -23,7 +22,7 @@ class Applied:
     """
 
     def __init__(self, model: Model, inertia: Inertia) -> None:
-        self.model, self.inertia = replace(model, loads=tuple(_on_line(model, load) for load in model.loads)), inertia
+        self.model, self.inertia = model, inertia
         self.index = {name: k for k, name in enumerate(model.bodies)}
         d = model.dimension
         self.gravity = np.asarray(model.gravity, dtype=np.float64) if len(model.gravity) else np.zeros(d)
@@ -140,23 +139,6 @@ class Applied:
         joint, d = self.model.joints[spring.joint], self.model.dimension
         found[self.index[joint.second], d:] += torque
         found[self.index[joint.first], d:] -= torque
-
-
-def _on_line(model: Model, load: Load) -> Load:
-    """Return a load with its points on rods moved to their lines: beside them they have no direction to be held in."""
-
-    def moved(body: str, point: Array) -> Array:
-        if not model.bodies[body].rod:
-            return point
-        end, line = line_of(model, model.bodies[body])
-        return np.asarray(end + line * (line @ (point - end)))
-
-    if isinstance(load, PointForce):
-        return replace(load, point=moved(load.body, load.point))
-    if isinstance(load, Spring):
-        one, two = (moved(b, p) for b, p in zip(load.bodies, load.ends, strict=True))
-        return replace(load, ends=(one, two))
-    return load
 
 
 def _whole_turns(angle: Array | float) -> Array:

@@ -143,10 +143,14 @@ def run_designs(  # type: ignore[no-untyped-def]
             out[d] = np.nan
         if reported > 0:
             one[1] = reported
+            lost[:] = NEVER
             here = out[d].reshape(3, 1, out.shape[2])
             sequence(
                 outputs, tables, own, changes, signs, one, t, state, here, asked_call, work, n, lost, empty, no_report
             )
+            for j in range(len(outputs)):
+                if lost[j] < NEVER:  # the lanes are too far apart for it
+                    answers[d, 0] = OWN_WAY
 
 
 @njit(**OPTIONS)

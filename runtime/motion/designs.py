@@ -42,6 +42,9 @@ if TYPE_CHECKING:
 RESIDUAL_BOUND = 1e-9  # relative; above, a linkage that is closed by special lengths only is none at this design
 
 
+RODS = 12  # so many times more inner steps where the rotation of a rod is asked for, which follows from all of them
+
+
 class Traceable:
     """A mechanism read and planned once: its traced model, its program, and the function from designs to numbers."""
 
@@ -58,19 +61,9 @@ class Traceable:
 
     @property
     def reusable(self) -> bool:
-        """Whether results follow from the rows alone: cams and the turning of rods are computed from the model."""
-        sequence = self.program.sequence
-        if any(isinstance(step, NumericStep) for step in self.program.steps) or sequence.motions is None:
-            return False
-        kinds = {name: joint.kind for name, joint in self.traced.model.joints.items()}
-        for (table, name), parts in sequence.written.items():
-            wanted = parts
-            if table == "joints":
-                angle, slide = parts
-                wanted = [p for p, has in ((angle, kinds[name] in ("R", "C", "H")), (slide, kinds[name] != "R")) if has]
-            if any(part is None for part in wanted):
-                return False
-        return True
+        """Whether results follow from the rows alone: cams, and drivers in Python, are computed from the model."""
+        numeric = any(isinstance(step, NumericStep) for step in self.program.steps)
+        return not numeric and self.program.sequence.motions is not None
 
     def at(self, design: Mapping[str, float]) -> tuple[Array, bool]:
         """Return the numbers of one design, and whether it is read and planned alike."""
@@ -138,25 +131,14 @@ class CompiledMechanism:
 
         m, sequence = self.mechanism, self.mechanism.program.sequence
         self._lanes = self.time
-        self.supported = sequence.motions is not None and not any(
-            isinstance(step, NumericStep) for step in m.program.steps
-        )
+        self.supported = m.reusable
         n = len(self.time)
         self.tables = sequence.tables.copy()
         width, outputs, bodies = 0, [], []
         self.places: dict[tuple[str, str], list[tuple[Output, int]]] = {}
-        kinds = {name: joint.kind for name, joint in m.traced.model.joints.items()}
         for table, name in self.wanted:
-            parts = sequence.written[table, name]
-            if table == "joints":
-                has = (kinds[name] in ("R", "C", "H"), kinds[name] != "R")
-                parts = [part for part, wanted in zip(parts, has, strict=True) if wanted]
             self.places[table, name] = []
-            for part in parts:
-                if part is None:
-                    self.supported = False
-                    continue
-                output, place = part
+            for output, place in filter(None, sequence.written[table, name]):
                 self.tables[place : place + 3] = width
                 self.places[table, name].append((output, width))
                 width += max(output.widths) * n
@@ -225,6 +207,8 @@ class CompiledMechanism:
                 for d in m.traced.model.drivers.values()
             ]
         )
+        if any(output.function == "write_rod" for places in self.places.values() for output, _ in places):
+            largest /= RODS
         if len(time) > 1 and len(self.driver_rows):
             state = np.empty((3, m.program.n_rows, len(time)))
             few = numbers if sequence.moving else numbers[:1]
@@ -287,8 +271,8 @@ class CompiledMechanism:
         """
         if not self.supported:
             raise InputError(
-                f"{self.mechanism.origin}: a mechanism with a cam, or points beside the line of a rod, has no "
-                "sensitivities - leave these points out of compile(points=[...])"
+                f"{self.mechanism.origin}: a mechanism with a cam, or with a driver that is a Python function, has no "
+                "sensitivities - replace the cam by a linkage, or the driver by a formula or a table"
             )
         if self._carrier is None:
             self._carrier = Carrier(self)
@@ -366,7 +350,8 @@ class CompiledMechanism:
                 np.empty((3, self.mechanism.program.n_rows, n)), call, np.concatenate([call, lanes]),
                 (
                     np.ones((1, sequence.n_signs)), np.zeros_like(sequence.work), np.zeros((0, 0)),
-                    np.zeros(len(phases[1]), dtype=np.int64), np.zeros(len(phases[1]), dtype=np.int64),
+                    np.zeros(max(len(phases[1]), len(self.outputs)), dtype=np.int64),
+                    np.zeros(len(phases[1]), dtype=np.int64),
                     np.zeros((len(phases[2]), REPORT_SIZE)), np.empty((3, 1, n)),
                     np.zeros(2, dtype=np.int64), np.zeros(2, dtype=np.int64),
                 ),

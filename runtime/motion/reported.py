@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import TypeVar
 
 import numpy as np
 
-from ..mechanism.model import FRAME
-from .bodies import carried
-from .measure import measure
+from .continuity import follow
 from .outputs import JOINT_KINDS, Output
 from .plan import Array
 from .results import BodySeries, DriverSeries, JointSeries, PointSeries
-from .run import Solution, driver_values
+from .run import Solution
 from .sequence import Ints
 
 Value = TypeVar("Value")
 CHUNK = 1 << 22  # numbers
+FINER = 8  # times that the lanes of a run are halved for the rotation of a rod
 NO_INTS, NONE = np.zeros(0, dtype=np.int64), np.zeros(1)
 NONE_2, NONE_2_1 = np.zeros((0, 0)), np.zeros((1, 0))
 
@@ -73,6 +71,7 @@ class Reporter:
 
         output, place = written
         n, widest, solution = len(self.lanes), max(output.widths), self.solution
+        self.lost[0] = 1
         out = self._taken(3 * n * widest).reshape(3, 1, n * widest)
         if n:
             for body in output.angles:
@@ -87,6 +86,21 @@ class Reporter:
         )
         return first, second, third
 
+    def _fine(self, written: tuple[Output, int]) -> tuple[Array, Array, Array]:
+        """Return an output of a run whose lanes are near enough to each other for it."""
+        reporter = self
+        for _ in range(FINER):
+            found = reporter.series(written)
+            if reporter.lost[0] > 0:  # no lane is lost
+                return found
+            solution, times = reporter.solution, self.solution.time[self.lanes]
+            t = solution.time[: solution.solved]
+            finer = follow(solution.program, np.union1d(t, 0.5 * (t[1:] + t[:-1])), numbers=solution.numbers)
+            if finer.solved < len(finer.time):
+                return found
+            reporter = Reporter(finer, np.searchsorted(finer.time, times))
+        return found
+
     def _taken(self, size: int) -> Array:
         """Return room for numbers, a piece of a large array: the system gives memory in large pages at once."""
         if len(self._room) < size:
@@ -100,8 +114,7 @@ class Reporter:
 
         def make(name: str) -> PointSeries:
             (output,) = self.written["points", name]
-            if output is None:
-                return self._by_bodies(self.outputs.point_bodies[name], "points")[0][name]
+            assert output is not None
             third = self.series(output, self.solution.jerks)[0] if jerk else None
             return PointSeries(*self.series(output), third)
 
@@ -110,9 +123,8 @@ class Reporter:
     def bodies(self) -> Lazy[BodySeries]:
         def make(name: str) -> BodySeries:
             (output,) = self.written["bodies", name]
-            if output is None:
-                return self._by_bodies(self.outputs.homes[name][0], "bodies")[1][name]
-            value, rate, bend = self.series(output)
+            assert output is not None
+            value, rate, bend = self._fine(output)
             if output[0].widths[0] == 1:
                 return BodySeries(angle=value, angular_velocity=rate, angular_acceleration=bend)
             rotation = value.reshape(-1, 3, 3)
@@ -125,9 +137,6 @@ class Reporter:
 
         def make(name: str) -> JointSeries:
             angle, displacement = self.written["joints", name]
-            has_angle, has_displacement = joints[name].kind in ("R", "C", "H"), joints[name].kind != "R"
-            if (has_angle and angle is None) or (has_displacement and displacement is None):
-                return self._by_bodies(name, "joints")[2][name]
             turn = None if angle is None else self.series(angle)
             slide = None if displacement is None else self.series(displacement)
             if turn is None:
@@ -148,19 +157,6 @@ class Reporter:
             name: DriverSeries(state[0, program.drivers[name], self.lanes] + d.offset)
             for name, d in program.model.drivers.items()
         }
-
-    def _by_bodies(
-        self, name: str, table: str
-    ) -> tuple[Mapping[str, PointSeries], Mapping[str, BodySeries], Mapping[str, JointSeries], object]:
-        """Return series from the motion of bodies: of rods, whose turning is chosen, not found."""
-        model = self.solution.program.model
-        bodies = {model.joints[name].first, model.joints[name].second} if table == "joints" else {name}
-        motions = carried(self.solution, [b for b in model.movable if b in bodies], self.lanes)
-        time = self.solution.time[self.lanes]
-        near = {b: body for b, body in model.bodies.items() if b in bodies | {FRAME}}
-        joints = {name: model.joints[name]} if table == "joints" else {}
-        part = replace(model, bodies=near, joints=joints, drivers={})
-        return measure(part, motions, time, driver_values(model, time))
 
 
 def reported(
