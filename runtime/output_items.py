@@ -400,3 +400,19 @@ def write_rod(  # type: ignore[no-untyped-def]
                 outdot[item[1] + 3 * i + row], outddot[item[2] + 3 * i + row] = w[row], v[row]
             i += 1
     return 0 if miss <= ROUGH else 1
+
+
+@njit(**INLINED | {"no_cpython_wrapper": False})
+@dated
+def carry(t, u, rate, bend, p):  # type: ignore[no-untyped-def]
+    """Carry p[0], across the direction u[0], along its path into p (lane, component); the bound of the error."""
+    miss = 0.0
+    for k in range(1, len(t)):
+        a, b = triple(u[k - 1], 0), triple(u[k], 0)
+        found, error = transported(
+            t[k] - t[k - 1], a, triple(rate[k - 1], 0), triple(bend[k - 1], 0), b, triple(rate[k], 0),
+            triple(bend[k], 0), triple(p[k - 1], 0),
+        )  # fmt: skip
+        p[k, 0], p[k, 1], p[k, 2] = found
+        miss += error
+    return miss

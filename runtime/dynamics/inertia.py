@@ -7,7 +7,7 @@ import numpy as np
 from ..errors import InputError
 from ..mechanism.arithmetic import is_zero
 from ..mechanism.geometry import on_line
-from ..mechanism.model import Array, Body, Model
+from ..mechanism.model import Array, Body, Model, ends_of
 from .bodylanes import BodyLanes, one_lane
 from .posture import Posture, width
 
@@ -91,8 +91,8 @@ def _as_rod(model: Model, body: Body, centre: Array, about: Array) -> tuple[Arra
 
 def line_of(model: Model, body: Body) -> tuple[Array, Array]:
     """Return an end of a rod and the direction of its line, in its own axes."""
-    ends = [j.a if j.first == body.name else j.b for j in model.joints.values() if body.name in (j.first, j.second)]
-    return ends[0], (ends[1] - ends[0]) / np.linalg.norm(ends[1] - ends[0])
+    first, second = ends_of(model.joints, body.name)
+    return first, (second - first) / np.linalg.norm(second - first)
 
 
 def skew(v: Array) -> Array:

@@ -23,7 +23,7 @@ from .drivers import DriverReader
 from .functions import excerpt
 from .joints import JointBuilder, declare
 from .loads import read_loads
-from .model import FRAME, Array, Body, Driver, Joint, Load, Mass, Model, PointForce, Simulation
+from .model import FRAME, Array, Body, Driver, Joint, Load, Mass, Model, PointForce, Simulation, ends_of
 from .rigid import Assembly, Declared, assemble, check_sharing, total_mass
 from .source import Source, shown
 
@@ -271,7 +271,7 @@ def _on_rods(
 ) -> None:
     """Refuse points and forces beside the line of a rod: it may spin there, and nothing says where they are."""
     for rod in (body for body in bodies.values() if body.rod):
-        first, second = (j.a if j.first == rod.name else j.b for j in joints.values() if rod.name in (j.first, j.second))
+        first, second = ends_of(joints, rod.name)
         asked = [(("bodies", rod.name), f"point '{name}'", place) for name, place in rod.points.items()]
         asked += [
             (("forces", load.name), f"its point on body '{rod.name}'", load.point)

@@ -77,7 +77,8 @@ class Outputs:
         values = [x for v in (*own, rotation @ line, rotation @ normal) for x in v]
 
         def head(number: Number) -> list[int]:
-            return [[number(x) for x in values][0], *_terms(number, carrier.axes[0])]  # one after the other
+            places = [number(x) for x in values]  # one after the other
+            return [places[0], *_terms(number, carrier.axes[0])]
 
         return Output("write_rod", (9, 3, 3), head)
 

@@ -4,11 +4,20 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
+import pytest
+
+from assurgent import Mechanism
 from assurgent.codegen.derive import derive
 from assurgent.codegen.generate import as_plain_python, compile_spec
 from assurgent.codegen.reader import parse_spec
 from assurgent.codegen.verify import verify_module
+from assurgent.runtime.dynamics.forward import simulate
+from assurgent.runtime.dynamics.inverse import inverse
+from assurgent.runtime.errors import InputError
 from assurgent.runtime.group import GroupType
+from assurgent.runtime.mechanism.reader import loads
+from assurgent.runtime.motion.kinematics import run
 
 FAULTS = Path(__file__).parents[1] / "data" / "faults"
 
@@ -26,3 +35,89 @@ def test_redundant_type_whose_tensors_vanish(tmp_path: Path) -> None:
     path.write_text(text.replace("L[i, 0, k] = y[0]", "L[i, 0, k] = y[0] + 1e-9"), "utf-8")
     altered = verify_module(derive(spec), GroupType(as_plain_python(path, "redundant")), count=2)
     assert altered.errors["L"].worst > 1e-10
+
+
+ROD = """
+format = 1
+space = "spatial"
+points = { O = [0, 0, 0], B = [1, 0, 0], C = [0, 0, 1], Q = [0.25, 0, 0.75] }
+[parameters]
+r = 1.0
+[bodies]
+frame = { points = ["O"] }
+crank = { points = ["O", "B"], length = "r" }
+rod = { points = ["B", "C", "Q"], local = { B = [0, 0, 0], C = [0, 0, 1.5], Q = [0, 0, 0.5] } }
+slider = { points = ["C"] }
+[joints]
+A = { type = "R", bodies = ["frame", "crank"], at = "O", axis = [0, 0, 1] }
+B = { type = "S", bodies = ["crank", "rod"], at = "B" }
+C = { type = "S", bodies = ["rod", "slider"], at = "C" }
+G = { type = "P", bodies = ["frame", "slider"], at = "C", through = "O", axis = [0, 0, 1] }
+[drivers]
+th = { joint = "A", angle = "t" }
+[simulation]
+stop = 6
+step = 0.5
+"""
+
+
+def test_point_beside_the_line_of_a_rod() -> None:
+    """Nothing says where it is; on the line, but for rounding, it stays."""
+    text = (FAULTS / "W12-rod-off-line-point.toml").read_text("utf-8")
+    with pytest.raises(InputError, match=r"\[bodies.rod\]: point 'Q' lies beside the line .* replace one S .* by U"):
+        loads(text, "w12.toml")
+    loads(text.replace("Q = [0.5, 1, 0.5]", "Q = [0.5, 1e-12, 0.5]"), "on-line.toml")
+    force = '\n[forces]\nF = { body = "rod", point = [0.1, 0, 0.5], force = [1, 0, 0] }\n'
+    with pytest.raises(InputError, match=r"\[forces\] F: its point on body 'rod' lies beside the line"):
+        loads(ROD + force, "force.toml")
+
+
+def test_centre_of_mass_beside_the_line_of_a_rod() -> None:
+    """It matters to the dynamics alone."""
+    text = ROD.replace("Q = [0, 0, 0.5] } }", "Q = [0, 0, 0.5] }, mass = 1, centre = [0.1, 0, 0.5] }")
+    model = loads(text, "centre.toml")
+    assert run(model).failure is None
+    with pytest.raises(InputError, match=r"\[bodies\] rod: its centre of mass lies beside the line"):
+        inverse(model)
+
+
+def test_rotation_of_a_rod_has_the_reported_angular_velocity() -> None:
+    """Round a cone: after a turn the rod is turned about its line by the solid angle, 2π(1 - cos α)."""
+    end = 2 * np.pi
+    for times in ([end], [0.1, 3.0, 3.1, end], np.linspace(0, end, 1001)):  # the grid does not matter
+        rod = run(loads(ROD, "rod.toml"), np.asarray(times)).results.bodies["rod"]
+        first = run(loads(ROD, "rod.toml"), np.array([0.0])).results.bodies["rod"].rotation[0]
+        u = first[:, 2]  # from B to C, at the angle α from the z axis
+        area = 2 * np.pi * (1 - u[2])
+        x, y = first[:, 0], np.cross(u, first[:, 0])
+        expected = np.cos(area) * x + np.sin(area) * y
+        np.testing.assert_allclose(rod.rotation[-1][:, 2], u, atol=1e-13)
+        np.testing.assert_allclose(rod.rotation[-1][:, 0], expected, atol=1e-11)
+    # its rate, by differences of order eight over a step of 2π/1000
+    D = np.array([1 / 280, -4 / 105, 1 / 5, -4 / 5, 0, 4 / 5, -1 / 5, 4 / 105, -1 / 280])
+    rate = sum(d * rod.rotation[i : len(rod.rotation) - 8 + i] for i, d in enumerate(D)) / (end / 1000)
+    turning = np.cross(rod.angular_velocity[4:-4, :, None], rod.rotation[4:-4], axis=1)
+    np.testing.assert_allclose(rate, turning, atol=1e-11)
+
+
+def test_designs_with_rods_are_run_together(tmp_path: Path) -> None:
+    (tmp_path / "rod.toml").write_text(ROD, "utf-8")
+    lengths = np.linspace(0.6, 1.2, 5)
+    compiled = Mechanism.load(tmp_path / "rod.toml").compile(points=["Q"], bodies=["rod"])
+    found = compiled.batch({"r": lengths})
+    assert not found.own_way.any()
+    for i, r in enumerate(lengths):
+        alone = run(loads(ROD, "rod.toml", {"r": float(r)})).results
+        np.testing.assert_allclose(found.bodies["rod"].rotation[i], alone.bodies["rod"].rotation, atol=1e-10)
+        np.testing.assert_allclose(found.points["Q"].velocity[i], alone.points["Q"].velocity, atol=1e-13)
+
+
+def test_simulated_rod_turns_without_spin() -> None:
+    """Partition (transported) against global (integrated in the coordinates of all bodies), with coarse output."""
+    text = ROD.replace('length = "r" }', 'length = "r", mass = 2, inertia = [0.1, 0.1, 0.2, 0, 0, 0] }')
+    text = text.replace("Q = [0, 0, 0.5] } }", "Q = [0, 0, 0.5] }, mass = 1, inertia = [0.1, 0.1, 0.01, 0, 0, 0] }")
+    text = text.replace("[drivers]", "[initial]").replace('angle = "t"', "angle = 0, rate = 3")
+    text = text.replace('slider = { points = ["C"] }', 'slider = { points = ["C"], mass = 1 }') + "tolerance = 1e-10\n"
+    model, times = loads(text, "free.toml"), np.array([0.7, 2.0])
+    one, two = (simulate(model, times, method).results.bodies["rod"] for method in ("partition", "global"))
+    np.testing.assert_allclose(one.rotation, two.rotation, atol=1e-9)  # the tolerance of the integration, and more
