@@ -70,7 +70,7 @@ class Applied:
             if isinstance(load, Spring):
                 add_spring_energy(bodies.origin, bodies.turn, bodies.rotation, *self._ends(load), energy)
             elif isinstance(load, TorsionSpring):
-                energy += 0.5 * load.stiffness * (self._turn(bodies, load, near)[0] - load.angle) ** 2
+                energy += 0.5 * load.stiffness * (self.turn(bodies, load, near)[0] - load.angle) ** 2
         return energy
 
     def remember_over(self, bodies: BodyLanes) -> None:
@@ -100,9 +100,9 @@ class Applied:
 
     def turns_over(self, bodies: BodyLanes) -> dict[str, Array]:
         """Return the turns of torsion springs."""
-        return {s.name: self._turn(bodies, s)[0] for s in self.model.loads if isinstance(s, TorsionSpring)}
+        return {s.name: self.turn(bodies, s)[0] for s in self.model.loads if isinstance(s, TorsionSpring)}
 
-    def _turn(
+    def turn(
         self, bodies: BodyLanes, spring: TorsionSpring, ahead: Mapping[str, Array] | None = None
     ) -> tuple[Array, Array, Array]:
         """Return the joint's angle and its rate (each over lanes), and its axis (s x lane)."""
@@ -134,7 +134,7 @@ class Applied:
     def _torsion(
         self, found: Array, bodies: BodyLanes, spring: TorsionSpring, near: Mapping[str, Array] | None
     ) -> None:
-        angle, rate, axis = self._turn(bodies, spring, near)
+        angle, rate, axis = self.turn(bodies, spring, near)
         torque = -(spring.stiffness * (angle - spring.angle) + spring.damping * rate) * axis
         joint, d = self.model.joints[spring.joint], self.model.dimension
         found[self.index[joint.second], d:] += torque

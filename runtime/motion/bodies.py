@@ -1,4 +1,4 @@
-"""The motion of every rigid body from the rows of a solved state."""
+"""The motion of planar rigid bodies from the rows of a solved state: what groups in absolute coordinates hang on."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..mechanism.bodymotion import BodyMotion
-from ..mechanism.model import Body, Model
 from .plan import Array
 from .program import Carrier, Terms
 from .run import Solution
@@ -24,15 +23,11 @@ def carried(solution: Solution, names: Sequence[str], steps: NDArray[np.int64] |
     """Return the motion of some bodies that are solved."""
     program = solution.program
     chosen = np.arange(solution.solved) if steps is None else steps
-    known = [name for name in names if name in program.carriers]  # a run may stop before the group of a body
 
     def motion(name: str) -> BodyMotion:
-        body, carrier = program.model.bodies[name], program.carriers[name]
-        if program.model.dimension == 2:
-            return _planar(body, carrier, solution, chosen)
-        return _spatial(program.model, body, carrier, solution, chosen)
+        return _planar(program.carriers[name], solution, chosen)
 
-    return dict(zip(known, each(motion, known), strict=True))
+    return dict(zip(names, each(motion, names), strict=True))
 
 
 def _rows(parts: tuple[Terms, ...], state: Array, n: int) -> Array:
@@ -44,7 +39,7 @@ def _rows(parts: tuple[Terms, ...], state: Array, n: int) -> Array:
     return out
 
 
-def _planar(body: Body, carrier: Carrier, solution: Solution, steps: NDArray[np.int64]) -> BodyMotion:
+def _planar(carrier: Carrier, solution: Solution, steps: NDArray[np.int64]) -> BodyMotion:
     n = solution.solved
     origin = _rows(carrier.origin, solution.state, n)
     angle = np.zeros((3, n))
@@ -59,41 +54,3 @@ def _planar(body: Body, carrier: Carrier, solution: Solution, steps: NDArray[np.
         angle[1] = (x[0] * y[1] - y[0] * x[1]) / square
         angle[2] = (x[0] * y[2] - y[0] * x[2] - 2 * angle[1] * (x[0] * x[1] + y[0] * y[1])) / square
     return BodyMotion(np.ascontiguousarray(origin[:, :, steps]), angle=np.ascontiguousarray(angle[:, steps]))
-
-
-def _spatial(model: Model, body: Body, carrier: Carrier, solution: Solution, steps: NDArray[np.int64]) -> BodyMotion:
-    n = solution.solved
-    origin = _rows(carrier.origin, solution.state, n)[:, :, steps]
-    axes = [_rows(a, solution.state, n)[:, :, steps] for a in carrier.axes]
-    if carrier.line is None:
-        rotation = np.stack([a[0] for a in axes], axis=-1).transpose(1, 0, 2)
-        omega = 0.5 * sum(np.cross(a[0], a[1], axis=0) for a in axes)
-        alpha = 0.5 * sum(np.cross(a[0], a[2], axis=0) for a in axes)
-        return BodyMotion(origin, rotation=rotation, omega=np.asarray(omega), alpha=np.asarray(alpha))
-    point, line = carrier.line
-    (d,) = axes
-    first = body.rotation @ line
-    rotation = shortest_turn(first, d[0].T) @ body.rotation
-    omega, alpha = np.cross(d[0], d[1], axis=0), np.cross(d[0], d[2], axis=0)
-    local = -point  # the rod's own origin, seen from the point of its line that the rows give
-    r = (rotation @ local).T
-    v = np.cross(omega, r, axis=0)
-    a = np.cross(alpha, r, axis=0) + np.cross(omega, v, axis=0)
-    return BodyMotion(origin + np.stack([r, v, a]), rotation=rotation, omega=omega, alpha=alpha)
-
-
-def shortest_turn(first: Array, directions: Array) -> Array:
-    """Return the rotations (n x 3 x 3) about the common perpendicular that turn a unit vector into each direction."""
-    c = directions @ first
-    v = np.cross(first, directions)
-    K = np.zeros((len(directions), 3, 3))
-    K[:, 0, 1], K[:, 0, 2], K[:, 1, 2] = -v[:, 2], v[:, 1], -v[:, 0]
-    K -= K.transpose(0, 2, 1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        rotation = np.eye(3) + K + K @ K / (1 + c)[:, None, None]
-    half_turn = 1 + c < 1e-12  # opposite: any perpendicular axis does
-    if half_turn.any():
-        across = np.cross(first, np.eye(3)[int(np.argmin(np.abs(first)))])
-        across /= np.linalg.norm(across)
-        rotation[half_turn] = 2 * np.outer(across, across) - np.eye(3)
-    return np.asarray(rotation)

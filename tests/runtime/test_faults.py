@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import mpmath
 import numpy as np
 import pytest
 
@@ -12,13 +13,15 @@ from assurgent.codegen.derive import derive
 from assurgent.codegen.generate import as_plain_python, compile_spec
 from assurgent.codegen.reader import parse_spec
 from assurgent.codegen.verify import verify_module
+from assurgent.runtime.dynamics.equilibrium import equilibrium
 from assurgent.runtime.dynamics.forward import simulate
 from assurgent.runtime.dynamics.inverse import inverse
 from assurgent.runtime.errors import InputError
 from assurgent.runtime.group import GroupType
-from assurgent.runtime.mechanism.reader import loads
+from assurgent.runtime.mechanism.reader import load, loads
 from assurgent.runtime.motion.kinematics import run
 
+MOVING = ("b1", "b2", "b3")
 FAULTS = Path(__file__).parents[1] / "data" / "faults"
 
 
@@ -121,3 +124,52 @@ def test_simulated_rod_turns_without_spin() -> None:
     model, times = loads(text, "free.toml"), np.array([0.7, 2.0])
     one, two = (simulate(model, times, method).results.bodies["rod"] for method in ("partition", "global"))
     np.testing.assert_allclose(one.rotation, two.rotation, atol=1e-9)  # the tolerance of the integration, and more
+
+
+def test_balanced_wheel_is_neutral() -> None:
+    """The centre of mass is the pivot: no stiffness, whatever rounding leaves; and it rests where it is drawn."""
+    model = load(FAULTS / "W13-balanced-wheel-unstable.toml")
+    found = equilibrium(model)
+    assert found.neutral
+    assert [(m.angular, m.decay) for m in found.modes] == [(0.0, 0.0)]
+    assert found.coordinates["j1"] == pytest.approx(model.bodies["b1"].angle, abs=1e-14)
+
+
+def test_growth_about_an_unstable_equilibrium() -> None:
+    """The four-bar p1-p2-p3-p4 beside V''/M of its closed form with 40 digits; the rest of the file stands still."""
+    model = load(FAULTS / "W14-equilibrium-mode-inaccurate.toml")
+    found = equilibrium(model)
+    with mpmath.workdps(40):
+        place = {p: mpmath.mpc(*x) for p, x in model.points.items()}
+        b3 = model.bodies["b3"].points
+        A, D, crank = place["p1"], place["p4"], abs(place["p2"] - place["p1"])
+        rod, rocker = abs(place["p3"] - place["p2"]), abs(mpmath.mpc(*b3["p3"]) - mpmath.mpc(*b3["p4"]))
+        masses = [(mpmath.mpf(m.mass), mpmath.mpf(float(m.inertia))) for m in (model.bodies[b].mass for b in MOVING)]
+
+        def pins(angle: mpmath.mpf, side: int) -> tuple[mpmath.mpc, mpmath.mpc]:
+            B = A + crank * mpmath.expj(angle)
+            r = abs(D - B)
+            along = (rod**2 - rocker**2 + r**2) / (2 * r)
+            return B, B + (D - B) / r * mpmath.mpc(along, side * mpmath.sqrt(rod**2 - along**2))
+
+        B, C = (mpmath.mpc(*found.points[p]) for p in ("p2", "p3"))
+        near = mpmath.arg(B - A)
+        side = min((1, -1), key=lambda s: abs(pins(near, s)[1] - C))
+
+        def bodies(angle: mpmath.mpf) -> list[tuple[mpmath.mpc, mpmath.mpf]]:
+            B, C = pins(angle, side)
+            return [((A + B) / 2, angle), ((B + C) / 2, mpmath.arg(C - B)), ((C + D) / 2, mpmath.arg(C - D))]
+
+        def potential(angle: mpmath.mpf) -> mpmath.mpf:
+            return sum(m * mpmath.mpf(9.81) * x.imag for (m, _), (x, _) in zip(masses, bodies(angle), strict=True))
+
+        rest = mpmath.findroot(lambda x: mpmath.diff(potential, x), near)
+        inertia = sum(
+            m * abs(mpmath.diff(lambda x, k=k: bodies(x)[k][0], rest)) ** 2
+            + J * mpmath.diff(lambda x, k=k: bodies(x)[k][1], rest) ** 2
+            for k, (m, J) in enumerate(masses)
+        )
+        growth = float(mpmath.sqrt(-mpmath.diff(potential, rest, 2) / inertia))
+    assert not found.stable
+    assert float(near - rest) == pytest.approx(0.0, abs=1e-13)
+    assert found.modes[0].decay == pytest.approx(-growth, rel=1e-12)  # 4e-4 by differences
