@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 import numpy as np
 
-from ..mechanism.model import Array, Function, Joint, Load, Model, PointForce, Spring, Torque, TorsionSpring
+from ..mechanism.model import Array, Function, Joint, Model, PointForce, Spring, Torque, TorsionSpring
 from ..motion.outputs import angle_driver
 from ..turns import begun, next_to
 from .bodylanes import BodyLanes, one_lane
-from .inertia import Inertia, line_of
+from .inertia import Inertia
 from .posture import Posture, width
 
 
@@ -23,7 +22,7 @@ class Applied:
     """
 
     def __init__(self, model: Model, inertia: Inertia) -> None:
-        self.model, self.inertia = replace(model, loads=tuple(_on_line(model, load) for load in model.loads)), inertia
+        self.model, self.inertia = model, inertia
         self.index = {name: k for k, name in enumerate(model.bodies)}
         d = model.dimension
         self.gravity = np.asarray(model.gravity, dtype=np.float64) if len(model.gravity) else np.zeros(d)
@@ -70,7 +69,7 @@ class Applied:
             if isinstance(load, Spring):
                 add_spring_energy(bodies.origin, bodies.turn, bodies.rotation, *self._ends(load), energy)
             elif isinstance(load, TorsionSpring):
-                energy += 0.5 * load.stiffness * (self._turn(bodies, load, near)[0] - load.angle) ** 2
+                energy += 0.5 * load.stiffness * (self.turn(bodies, load, near)[0] - load.angle) ** 2
         return energy
 
     # ---- at one posture -------------------------------------------------------------------------------------------
@@ -94,9 +93,9 @@ class Applied:
 
     def turns_over(self, bodies: BodyLanes) -> dict[str, Array]:
         """Return the turns of torsion springs."""
-        return {s.name: self._turn(bodies, s)[0] for s in self.model.loads if isinstance(s, TorsionSpring)}
+        return {s.name: self.turn(bodies, s)[0] for s in self.model.loads if isinstance(s, TorsionSpring)}
 
-    def _turn(
+    def turn(
         self, bodies: BodyLanes, spring: TorsionSpring, ahead: Mapping[str, Array] | None = None
     ) -> tuple[Array, Array, Array]:
         """Return the joint's angle and its rate (each over lanes), and its axis (s x lane)."""
@@ -131,28 +130,13 @@ class Applied:
     def _torsion(
         self, found: Array, bodies: BodyLanes, spring: TorsionSpring, near: Mapping[str, Array] | None
     ) -> None:
-        angle, rate, axis = self._turn(bodies, spring, near)
+        angle, rate, axis = self.turn(bodies, spring, near)
         torque = -(spring.stiffness * (angle - spring.angle) + spring.damping * rate) * axis
         joint, d = self.model.joints[spring.joint], self.model.dimension
         found[self.index[joint.second], d:] += torque
         found[self.index[joint.first], d:] -= torque
 
 
-def _on_line(model: Model, load: Load) -> Load:
-    """Return a load with its points on rods moved to their lines: beside them they have no direction to be held in."""
-
-    def moved(body: str, point: Array) -> Array:
-        if not model.bodies[body].rod:
-            return point
-        end, line = line_of(model, model.bodies[body])
-        return np.asarray(end + line * (line @ (point - end)))
-
-    if isinstance(load, PointForce):
-        return replace(load, point=moved(load.body, load.point))
-    if isinstance(load, Spring):
-        one, two = (moved(b, p) for b, p in zip(load.bodies, load.ends, strict=True))
-        return replace(load, ends=(one, two))
-    return load
 
 
 def _values(parts: tuple[Function, ...], times: Array) -> Array:

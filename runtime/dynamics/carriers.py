@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..mechanism.geometry import rotation_between
 from ..mechanism.model import Array, Model
-from ..motion.bodies import shortest_turn
 from ..motion.program import Program, Terms
 from .posture import Posture, width
 
@@ -113,7 +113,7 @@ class Carriers:
         for k, (point, line) in self.rods:
             d = axes[:, 0, k]  # order, component, lane
             body = self.rod_bodies[k]
-            rotation[k] = (shortest_turn(body.rotation @ line, d[0].T[-1:]) @ body.rotation)[0]
+            rotation[k] = rotation_between(body.rotation @ line, d[0].T[-1]) @ body.rotation
             omega[k], alpha[k] = np.cross(d[0], d[1], axis=0), np.cross(d[0], d[2], axis=0)
             r = np.repeat((rotation[k] @ -point)[:, None], d.shape[2], axis=1)
             v = np.cross(omega[k], r, axis=0)

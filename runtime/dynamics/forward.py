@@ -12,17 +12,18 @@ from ..arguments import number, times_of
 from ..errors import InputError, nearest
 from ..mechanism.model import Array, Model
 from ..motion.results import Results
-from ..motion.run import failure_message
+from ..motion.run import failure_message, refined
 from ..motion.timefunctions import check_times
 from .again import Begun
 from .augmented import Augmented
 from .inverse import inverse
 from .nullspace import check_inertia
 from .partition import NoCoordinatesError, Partition, Stop
-from .record import Recorded, results
+from .record import Recorded, results, without_spin
 from .start import Start, begin
 
 METHODS = ("partition", "global")
+FINER = 4  # times that more instants are noted for the rotation of rods
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,15 +74,21 @@ def simulate(
         return Outcome(replace(found.results, method=method or METHODS[0]), stop)
     if begun is None:
         check_inertia(model, start)
-    run = _method(model, start, method, progress, reactions, through, fixed_step, begun)
     grid = asked if asked[0] == begins else np.concatenate([[begins], asked])
-    record, stop = run.run(grid)
-    shown = max(0, len(record.time) - (len(grid) - len(asked)))
+    for _ in range(FINER):
+        run = _method(model, start, method, progress, reactions, through, fixed_step, begun)
+        record, stop = run.run(grid)
+        if isinstance(run, Augmented):
+            break
+        record, parts = without_spin(model, record)
+        if parts == 1 or fixed_step is not None:  # whose steps end at the noted instants
+            break
+        grid = refined(grid, np.full(len(grid) - 1, parts))
     notes = _diagnostics(run, record)
     if stop is not None:
         notes["stopped"] = stop.message
     used = "partition" if isinstance(run, Partition) else "global"
-    return Outcome(results(model, used, record, notes, shown), stop)
+    return Outcome(results(model, used, record, notes, asked), stop)
 
 
 def _method(

@@ -68,7 +68,7 @@ def inverse(model: Model, times: Array | None = None, progress: Callable[[str], 
     tables = reported(solution, steps[len(steps) - shown :])
     drivers = {name: DriverSeries(solution.state[0, program.drivers[name], steps] + d.offset)
                for name, d in model.drivers.items()}  # fmt: skip
-    found = results(model, "td", record, notes, shown, (*tables[:3], drivers))
+    found = results(model, "td", record, notes, asked, (*tables[:3], drivers))
     return InverseOutcome(found, solution.failure)
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .model import FRAME, Array, Driver, Joint, Model
+from .model import FRAME, Array, Driver, Joint, Model, ends_of
 from .rows import (
     PLANAR,
     SPATIAL,
@@ -97,11 +97,7 @@ class Absolute:
         return items
 
     def _rods(self, model: Model) -> list[Item]:
-        ends: dict[str, list[Array]] = {b.name: [] for b in model.bodies.values() if b.rod}
-        for j in model.joints.values():
-            for body, point in ((j.first, j.a), (j.second, j.b)):
-                if body in ends:
-                    ends[body].append(point)
+        ends = {b.name: ends_of(model.joints, b.name) for b in model.bodies.values() if b.rod}
         return [Item(f"spin of {b}", "spin", (FRAME, b, FRAME), axis=p[1] - p[0]) for b, p in ends.items()]
 
     def _driver(self, model: Model, d: Driver) -> Item:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -64,7 +64,7 @@ def _number(value: float) -> ex.Node:
     return ex.Negative(plain, 1) if value < 0 else plain
 
 
-def _tree(steps: list[_Step]) -> ex.Node:
+def tree(steps: Sequence[_Step]) -> ex.Node:
     """Return the tree that gives these steps."""
     stack: list[ex.Node] = []
     for what, item, count in steps:
@@ -188,7 +188,7 @@ class Expression:
         for step in self.steps:
             steps += shift if step[:2] == ("name", self.variable) else [step]
         text = f"{self.text} at {self.variable} - ({angle!r})"
-        return Expression(text, _tree(steps), constants, self.variable, tuple(steps))
+        return Expression(text, tree(steps), constants, self.variable, tuple(steps))
 
     def _named(self, value: float) -> tuple[str, Mapping[str, float]]:
         """Return a name that no formula can have for a traced number, and the constants with it."""

@@ -248,7 +248,7 @@ def _meeting(
         right = min(8, int(0.999 * (ended - c) / spacing), max(4, 8 - int(0.999 * (c - begun) / spacing)))
         offsets = tuple(sorted([*range(right - 8, 0), *range(1, right + 1)], key=abs))
         meeting: Meeting | None = Meeting(c, spacing, offsets)
-        if 0 < right and (right < 8 or c - begun > 2e-5 * spacing):
+        if right > 0 and (right < 8 or c - begun > 2e-5 * spacing):
             meeting = _own_branch(solution, step, Meeting(c, spacing, offsets))
         error = np.inf if meeting is None else _error(solution, step, meeting, side, outside)
         best = min(best, (error, meeting), key=lambda found: found[0])

@@ -159,6 +159,7 @@ def run_designs(  # type: ignore[no-untyped-def]
             out[d] = np.nan
         if reported > 0:
             one[1] = reported
+            lost[:] = NEVER
             here = out[d].reshape(3, 1, out.shape[2])
             sequence(
                 outputs, tables, own, changes, signs, one, t, state, here, asked_call, work, n, lost, empty, no_report

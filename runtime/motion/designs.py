@@ -47,6 +47,9 @@ if TYPE_CHECKING:
 RESIDUAL_BOUND = 1e-9  # relative; above, a linkage that is closed by special lengths only is none at this design
 
 
+RODS = 12  # so many times more inner steps where the rotation of a rod is asked for, which follows from all of them
+
+
 class Traceable:
     """A mechanism read and planned once: its traced model, its program, and the function from designs to numbers."""
 
@@ -63,19 +66,8 @@ class Traceable:
 
     @property
     def reusable(self) -> bool:
-        """Whether results follow from the rows alone: the turning of rods is computed from the model."""
-        sequence = self.program.sequence
-        if sequence.motions is None:
-            return False
-        kinds = {name: joint.kind for name, joint in self.traced.model.joints.items()}
-        for (table, name), parts in sequence.written.items():
-            wanted = parts
-            if table == "joints":
-                angle, slide = parts
-                wanted = [p for p, has in ((angle, kinds[name] in ("R", "C", "H")), (slide, kinds[name] != "R")) if has]
-            if any(part is None for part in wanted):
-                return False
-        return True
+        """Whether results follow from the rows alone: drivers in Python are computed from the model."""
+        return self.program.sequence.motions is not None
 
     def at(self, design: Mapping[str, float]) -> tuple[Array, bool]:
         """Return the numbers of one design, and whether it is read and planned alike."""
@@ -139,23 +131,14 @@ class CompiledMechanism:
         """Lay out the results of a design, and the steps of all phases."""
         m, sequence = self.mechanism, self.mechanism.program.sequence
         self._lanes = self.time
-        self.supported = sequence.motions is not None
+        self.supported = m.reusable
         n = len(self.time)
         self.tables = sequence.tables.copy()
         width, outputs, bodies = 0, [], []
         self.places: dict[tuple[str, str], list[tuple[Output, int]]] = {}
-        kinds = {name: joint.kind for name, joint in m.traced.model.joints.items()}
         for table, name in self.wanted:
-            parts = sequence.written[table, name]
-            if table == "joints":
-                has = (kinds[name] in ("R", "C", "H"), kinds[name] != "R")
-                parts = [part for part, wanted in zip(parts, has, strict=True) if wanted]
             self.places[table, name] = []
-            for part in parts:
-                if part is None:
-                    self.supported = False
-                    continue
-                output, place = part
+            for output, place in filter(None, sequence.written[table, name]):
                 self.tables[place : place + 3] = width
                 self.places[table, name].append((output, width))
                 width += max(output.widths) * n
@@ -229,6 +212,8 @@ class CompiledMechanism:
                 for d in m.traced.model.drivers.values()
             ]
         )
+        if any(output.function == "write_rod" for places in self.places.values() for output, _ in places):
+            largest /= RODS
         if len(time) > 1 and len(self.driver_rows):
             state = np.empty((3, m.program.n_rows, len(time)))
             few = numbers if sequence.moving else numbers[:1]
@@ -294,8 +279,8 @@ class CompiledMechanism:
         """
         if not self.supported:
             raise InputError(
-                f"{self.mechanism.origin}: points beside the line of a rod have no "
-                "sensitivities - leave these points out of compile(points=[...])"
+                f"{self.mechanism.origin}: a mechanism with a driver that is a Python function has no sensitivities - "
+                "replace the driver by a formula or a table"
             )
         if self._carrier is None:
             self._carrier = Carrier(self)

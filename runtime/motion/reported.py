@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import TypeVar
 
 import numpy as np
 
-from ..mechanism.model import FRAME
-from .bodies import carried
-from .measure import measure
 from .outputs import JOINT_KINDS, Output
 from .plan import Array
 from .results import BodySeries, DriverSeries, JointSeries, PointSeries
-from .run import Solution, driver_values
+from .run import Solution
 from .sequence import Ints
 
 Value = TypeVar("Value")
@@ -87,9 +83,9 @@ class Reporter:
                 self.edges, solution.time, solution.state if state is None else state, out, self.call, NONE, n,
                 self.lost, NO_INTS, NONE_2,
             )  # fmt: skip
-        if self.lost[0] < n and not self.every:  # the angle of a spatial joint, in lanes too far apart
+        if self.lost[0] < n and not self.every:  # lanes too far apart for a joint's angle, or a rod's rotation
             every = Reporter(solution, np.arange(solution.solved), every=True)
-            finer = solution.finer([np.stack(every.series(written))])
+            finer = solution.finer([] if output.widths[0] > 1 else [np.stack(every.series(written))])
             if finer is not None:
                 return self._through(finer).series(written)
         first, second, third = (
@@ -114,8 +110,7 @@ class Reporter:
 
         def make(name: str) -> PointSeries:
             (output,) = self.written["points", name]
-            if output is None:
-                return self._by_bodies(self.outputs.point_bodies[name], "points")[0][name]
+            assert output is not None
             third = self.series(output, self.solution.jerks)[0] if jerk else None
             return PointSeries(*self.series(output), third)
 
@@ -124,8 +119,7 @@ class Reporter:
     def bodies(self) -> Lazy[BodySeries]:
         def make(name: str) -> BodySeries:
             (output,) = self.written["bodies", name]
-            if output is None:
-                return self._by_bodies(self.outputs.homes[name][0], "bodies")[1][name]
+            assert output is not None
             value, rate, bend = self.series(output)
             if output[0].widths[0] == 1:
                 return BodySeries(angle=value, angular_velocity=rate, angular_acceleration=bend)
@@ -139,9 +133,6 @@ class Reporter:
 
         def make(name: str) -> JointSeries:
             angle, displacement = self.written["joints", name]
-            has_angle, has_displacement = joints[name].kind in ("R", "C", "H"), joints[name].kind != "R"
-            if (has_angle and angle is None) or (has_displacement and displacement is None):
-                return self._by_bodies(name, "joints")[2][name]
             turn = None if angle is None else self.series(angle)
             slide = None if displacement is None else self.series(displacement)
             if turn is None:
@@ -162,19 +153,6 @@ class Reporter:
             name: DriverSeries(state[0, program.drivers[name], self.lanes] + d.offset)
             for name, d in program.model.drivers.items()
         }
-
-    def _by_bodies(
-        self, name: str, table: str
-    ) -> tuple[Mapping[str, PointSeries], Mapping[str, BodySeries], Mapping[str, JointSeries], object]:
-        """Return series from the motion of bodies: of rods, whose turning is chosen, not found."""
-        model = self.solution.program.model
-        bodies = {model.joints[name].first, model.joints[name].second} if table == "joints" else {name}
-        motions = carried(self.solution, [b for b in model.movable if b in bodies], self.lanes)
-        time = self.solution.time[self.lanes]
-        near = {b: body for b, body in model.bodies.items() if b in bodies | {FRAME}}
-        joints = {name: model.joints[name]} if table == "joints" else {}
-        part = replace(model, bodies=near, joints=joints, drivers={})
-        return measure(part, motions, time, driver_values(model, time))
 
 
 def followed_times(solution: Solution, outputs: Sequence[tuple[Output, int]]) -> Array:

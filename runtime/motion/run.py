@@ -160,7 +160,7 @@ class Solution:
     def finer(self, angles: Sequence[Array]) -> Solution | None:
         """Return the same motion with inner steps where angles (each: value, rate, acceleration) turn too far at once.
 
-        None where there are enough, or where no steps are small enough.
+        Without angles all steps are halved. None where there are enough, or where no steps are small enough.
         """
         if self.fine is None and self.depth < DEEPEST:
             grid = _between(self, angles)
@@ -304,8 +304,8 @@ def solve(
 
 def _between(solution: Solution, angles: Sequence[Array]) -> Array:
     """Return the times of a run with inner ones where angles turn so far at once that whole turns are not certain."""
-    time = solution.time[: angles[0].shape[1]]
-    counts = np.max([splits(time, *angle) for angle in angles], axis=0)
+    time = solution.time[: angles[0].shape[1] if angles else solution.solved]
+    counts = np.max([splits(time, *angle) for angle in angles], axis=0) if angles else np.full(len(time) - 1, 2)
     if counts.sum() > MOST_LANES:
         model = solution.program.model
         raise InputError(
