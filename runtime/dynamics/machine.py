@@ -95,17 +95,15 @@ class Machine:
             found[:] = np.nan
         return np.asarray(found[0])
 
-    def evaluate(self, times: Array, states: Array) -> tuple[Array, Array, int]:
-        """Return all rows (3 + f x row x lane: q, q̇, q̈, R) and planar angles at states, and how many have a solution.
+    def room(self, lanes: int) -> tuple[Array, Array]:
+        """Return room for all rows (3 + f x row x lane: q, q̇, q̈, R) and for the planar angles (body x lane)."""
+        rows, bodies = int(self.ints[chain.ROWS]), int(self.ints[chain.BODIES])
+        return np.empty((3 + self.f, rows, lanes)), np.empty((bodies, lanes))
 
-        The states are next to the last accepted one.
-        """
-        n = len(times)
-        rows = np.empty((3 + self.f, int(self.ints[chain.ROWS]), n))
-        angles = np.empty((int(self.ints[chain.BODIES]), n))
-        K = np.empty((1, 2 * self.f + 1))
-        reached = integrator.evaluate(self.ints, self.floats, times, np.ascontiguousarray(states), K, rows, angles)
-        return rows, angles, int(reached)
+    def evaluate(self, times: Array, states: Array, rows: Array, angles: Array, first: int = 0) -> int:
+        """Write rows and angles at states next to the last accepted one; return how many have a solution."""
+        K, states = np.empty((1, 2 * self.f + 1)), np.ascontiguousarray(states)
+        return int(integrator.evaluate(self.ints, self.floats, times, states, K, rows, angles, first))
 
     def turns_ahead(self, times: Array) -> dict[str, Array]:
         """Return the turns of torsion springs as they are predicted from the last accepted state."""

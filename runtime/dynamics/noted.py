@@ -33,16 +33,20 @@ class _Stretch:
     mechanics: Mechanics
     built: Built
     chosen: Chosen
-    times: list[Array] = field(default_factory=list)
-    rows: list[Array] = field(default_factory=list)  # 3 + f x row x lane
-    angles: list[Array] = field(default_factory=list)  # body x lane
+    time: Array  # room for all instants that are asked for, as in the next two
+    rows: Array  # 3 + f x row x lane
+    angles: Array  # body x lane
     turns: list[dict[str, Array]] = field(default_factory=list)
+    count: int = 0
 
 
 class Noted:
     """The evaluated states of a run."""
 
-    def __init__(self, model: Model, gauge: Gauge, inertia: Inertia, applied: Applied, reactions: bool) -> None:
+    def __init__(
+        self, model: Model, gauge: Gauge, inertia: Inertia, applied: Applied, reactions: bool, asked: int
+    ) -> None:
+        self.left = asked  # instants that are not evaluated yet
         self.model, self.gauge, self.inertia, self.applied, self.reactions = model, gauge, inertia, applied, reactions
         self.stretches: list[_Stretch] = []
         self.not_unique: set[str] = set()
@@ -51,18 +55,19 @@ class Noted:
     def add(self, machine: Machine, built: Built, chosen: Chosen, times: Array, states: Array) -> bool:
         """Evaluate states (lane x 2 f) in the coordinates in use; False where one has no solution, and ends there."""
         if not self.stretches or self.stretches[-1].mechanics is not machine.mechanics:
-            self.stretches.append(_Stretch(machine.mechanics, built, chosen))
-        rows, angles, n = machine.evaluate(times, states)
+            room = np.empty(self.left), *machine.room(self.left)
+            self.stretches.append(_Stretch(machine.mechanics, built, chosen, *room))
         last = self.stretches[-1]
-        last.times.append(times[:n])
-        last.rows.append(rows[:, :, :n])
-        last.angles.append(angles[:, :n])
+        n = machine.evaluate(times, states, last.rows, last.angles, last.count)
+        last.time[last.count : last.count + n] = times[:n]
         last.turns.append({name: ahead[:n] for name, ahead in machine.turns_ahead(times).items()})
+        last.count += n
+        self.left -= n
         return n == len(times)
 
     def record(self) -> Recorded:
         """Return everything that is reported at the states so far."""
-        count = sum(len(t) for s in self.stretches for t in s.times)
+        count = sum(s.count for s in self.stretches)
         model, drivers = self.model, len(self.model.drivers)
         motions, criterion = Motions(model, count), Criterion(self.gauge, self.inertia)
         kinetic, potential, efforts = np.empty(count), np.empty(count), np.empty((drivers, count))
@@ -71,7 +76,8 @@ class Noted:
         independent: list[tuple[str, ...]] = []
         first = 0
         for stretch in self.stretches:
-            time, rows, angles = (np.concatenate(x, axis=-1) for x in (stretch.times, stretch.rows, stretch.angles))
+            parts = (x[..., : stretch.count] for x in (stretch.time, stretch.rows, stretch.angles))
+            time, rows, angles = (np.ascontiguousarray(x) for x in parts)
             turns = {n: np.concatenate([t[n] for t in stretch.turns]) for n in stretch.turns[0]}
             self._look(stretch, time, rows)
             reader = Reader(stretch.mechanics.program)

@@ -159,7 +159,7 @@ class Partition:
         """Return what is reported at increasing times from the start on, and why they end early (None: not)."""
         from .noted import Noted
 
-        noted = Noted(self.model, self.gauge, self.inertia, self.applied, self.reactions)
+        noted = Noted(self.model, self.gauge, self.inertia, self.applied, self.reactions, len(times))
 
         def note(at: Array, states: Array) -> None:
             if not noted.add(self.machine(), self.sets.built(self.chosen), self.chosen, at, states):
@@ -199,7 +199,8 @@ class Partition:
             while k < len(times):
                 why = stepping.go()
                 self.t, (self.z, self.zdot) = stepping.time, stepping.y[:-1].copy().reshape(2, -1)
-                stepping.machine.leave(self.applied)
+                if why & (FAILED | LOOK) or stepping.next == len(times):
+                    stepping.machine.leave(self.applied)
                 if why & FAILED:
                     moved = self._moved(self.t, self.z, self.zdot)  # the state that tells which group is at its end
                     self._accept(moved)
