@@ -7,7 +7,7 @@ import pytest
 from scipy.integrate import solve_ivp
 from scipy.special import ellipk
 
-from assurgent.runtime.dynamics import chain, partition
+from assurgent.runtime.dynamics import chain, integrator, partition
 from assurgent.runtime.dynamics.forward import simulate
 from assurgent.runtime.dynamics.mechanics import Mechanics
 from assurgent.runtime.dynamics.stepping import Stepping
@@ -105,10 +105,13 @@ def test_a_jump_within_a_step_ends_the_run(monkeypatch, fixed_step):
     right = Stepping.go
 
     def go(self: Stepping) -> int:
-        if self.time > 0.01:
-            place = int(self.machine.ints[chain.SIGNS])
-            count = int(self.machine.ints[chain.N_SIGNS])
-            self.machine.floats[place : place + count] *= -1.0
+        if self.time < 0.01:
+            self.control[integrator.END] = 0.0105
+            why = right(self)
+            self.control[integrator.END] = 0.03
+            return why
+        place = int(self.machine.ints[chain.SIGNS])
+        self.machine.floats[place : place + int(self.machine.ints[chain.N_SIGNS])] *= -1.0
         return right(self)
 
     monkeypatch.setattr(Stepping, "go", go)
