@@ -101,7 +101,7 @@ def swapped(data: Data, chosen: Callable[[str], bool]) -> Change:
     """Joints with their two bodies exchanged, and the drivers on them with the opposite sign."""
     out = copy.deepcopy(data)
     backwards = set()
-    for name, joint in out["joints"].items():
+    for name, joint in out.get("joints", {}).items():
         line = joint["type"] == "P" and "through" in joint
         if not chosen(name) or not (joint["type"] in ("R", "S", "weld") or line):
             continue
