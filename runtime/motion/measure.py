@@ -11,7 +11,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from ..mechanism.bodymotion import BodyMotion, Motion, cross
-from ..mechanism.model import FRAME, Array, Body, Driver, Joint, Member, Model
+from ..mechanism.model import FRAME, Array, Joint, Model
+from .outputs import homes, joint_driver, point_bodies, small_to_zero, turn_driver
 from .results import BodySeries, DriverSeries, JointSeries, PointSeries
 from .threads import each
 
@@ -53,51 +54,34 @@ def measure(
 
 # ---- points and bodies --------------------------------------------------------------------------------------------
 def _points(model: Model, motions: Mapping[str, BodyMotion]) -> dict[str, PointSeries]:
-    carriers: dict[str, str] = {}
-    # A point of several bodies is measured on the frame, or on the first body by name: whatever order the file has,
-    # the result is the same to the last digit.
-    for name in sorted(model.bodies, key=lambda body: (body != FRAME, body)):
-        for point in model.bodies[name].points:
-            carriers.setdefault(point, name)
-    points = [*(p for p in model.points if p in carriers), *(p for p in carriers if p not in model.points)]
+    carriers = point_bodies(model)
 
     def series(point: str) -> PointSeries:
         body = model.bodies[carriers[point]]
         x, v, a = motions[body.name].point(body.points[point])
         return PointSeries(_rows(x), _rows(v), _rows(a))
 
-    return dict(zip(points, each(series, points), strict=True))
-
-
-def members(body: Body, dimension: int) -> tuple[Member, ...]:
-    """Return the bodies of the user that are this rigid body; one that is not welded is its own only member."""
-    return body.members or (Member(body.name, np.zeros(dimension), np.eye(dimension)),)
+    return dict(zip(carriers, each(series, carriers), strict=True))
 
 
 def _bodies(
     model: Model, motions: Mapping[str, BodyMotion], driver_values: Mapping[str, Array]
 ) -> dict[str, BodySeries]:
     found = {}
-    for body in model.bodies.values():
-        motion = motions[body.name]
-        for member in members(body, model.dimension):
-            if member.name == FRAME:
-                continue
-            if motion.angle is not None:
-                offset = _small_to_zero(np.arctan2(member.rotation[1, 0], member.rotation[0, 0]))
-                driven = _driven_turn(model, FRAME, body.name, driver_values)
-                if driven is not None:
-                    driven = driven + offset  # drivers count in the axes of the rigid body
-                found[member.name] = BodySeries(angle=_whole_turns(motion.angle[0] + offset, driven),
-                                                angular_velocity=motion.angle[1].copy(),
-                                                angular_acceleration=motion.angle[2].copy())
-            else:
-                assert motion.rotation is not None
-                assert motion.omega is not None
-                assert motion.alpha is not None
-                found[member.name] = BodySeries(rotation=motion.rotation @ member.rotation,
-                                                angular_velocity=_rows(motion.omega),
-                                                angular_acceleration=_rows(motion.alpha))
+    for name, (home, member) in homes(model).items():
+        motion = motions[home]
+        if motion.angle is not None:
+            offset = small_to_zero(np.arctan2(member.rotation[1, 0], member.rotation[0, 0]))
+            driven = _driven(turn_driver(model, FRAME, home), offset, driver_values)
+            found[name] = BodySeries(angle=_whole_turns(motion.angle[0] + offset, driven),
+                                     angular_velocity=motion.angle[1].copy(),
+                                     angular_acceleration=motion.angle[2].copy())
+        else:
+            assert motion.rotation is not None
+            assert motion.omega is not None
+            assert motion.alpha is not None
+            found[name] = BodySeries(rotation=motion.rotation @ member.rotation,
+                                     angular_velocity=_rows(motion.omega), angular_acceleration=_rows(motion.alpha))
     return found
 
 
@@ -134,11 +118,8 @@ def _planar_angle(model: Model, joint: Joint, first: BodyMotion, second: BodyMot
     assert first.angle is not None
     assert second.angle is not None
     turn, rate, acceleration = second.angle - first.angle
-    driven = _driven_joint(model, joint, driver_values)
-    if driven is None:
-        driven = _driven_turn(model, joint.first, joint.second, driver_values)
-    if driven is not None:
-        driven = driven + joint.offset
+    driver = joint_driver(model, joint) or turn_driver(model, joint.first, joint.second)
+    driven = _driven(driver, joint.offset, driver_values)
     return _whole_turns(turn + joint.offset, driven), rate, acceleration
 
 
@@ -154,7 +135,7 @@ def _spatial_angle(model: Model, joint: Joint, first: BodyMotion, second: BodyMo
     relative = second.omega - first.omega
     rate = _dot(axis, relative)
     acceleration = _dot(axis, second.alpha - first.alpha) + _dot(axis_dot, relative)
-    driven = _driven_joint(model, joint, driver_values)
+    driven = _driven(joint_driver(model, joint), 0.0, driver_values)
     if driven is not None:
         return angle + TURN * np.round((driven - angle) / TURN), rate, acceleration
     return _whole_turns(_continuous(angle, rate, acceleration, times), None), rate, acceleration
@@ -175,32 +156,9 @@ def _continuous(angle: Array, rate: Array, acceleration: Array, times: Array) ->
 
 
 # ---- whole turns ----------------------------------------------------------------------------------------------------
-def _driven_joint(model: Model, joint: Joint, driver_values: Mapping[str, Array]) -> Array | None:
-    """Return the prescribed angle of a joint, n, or None."""
-    for driver in model.drivers.values():
-        if driver.kind == "angle" and driver.joint == joint.name:
-            return np.asarray(driver_values[driver.name][0])
-    return None
-
-
-def _driven_turn(model: Model, first: str, second: str, driver_values: Mapping[str, Array]) -> Array | None:
-    """Return the prescribed turn of one rigid body relative to another, n, or None."""
-    for driver in model.drivers.values():
-        ends = _turned_bodies(model, driver)
-        if ends == (first, second):
-            return np.asarray(driver_values[driver.name][0])
-        if ends == (second, first):
-            return np.asarray(-driver_values[driver.name][0])
-    return None
-
-
-def _turned_bodies(model: Model, driver: Driver) -> tuple[str, str] | None:
-    if driver.kind == "turn":
-        return driver.bodies
-    if driver.kind == "angle" and driver.joint is not None:
-        joint = model.joints[driver.joint]
-        return joint.first, joint.second
-    return None
+def _driven(driver: tuple[str, int] | None, offset: float, driver_values: Mapping[str, Array]) -> Array | None:
+    """Return the angle that a driver with its sign prescribes, n, or None."""
+    return None if driver is None else driver[1] * driver_values[driver[0]][0] + offset
 
 
 def _whole_turns(angle: Array, driven: Array | None) -> Array:
@@ -217,10 +175,6 @@ def _whole_turns(angle: Array, driven: Array | None) -> Array:
 # ---- small algebra --------------------------------------------------------------------------------------------------
 def _rows(x: Array) -> Array:
     return np.ascontiguousarray(x.T)
-
-
-def _small_to_zero(x: float) -> float:
-    return 0.0 if abs(x) < 1e-12 else float(x)  # rounding only: must not spoil an exact angle
 
 
 def _dot(a: Array, b: Array) -> Array:
