@@ -53,21 +53,9 @@ def with_jerk(results: Results, time: Array, first: float, delta: float) -> Resu
     around = np.searchsorted(results.time, time[:, None] + delta * offsets)
     by_first = {-2.0: CENTRAL, 0.0: FORWARD, -4.0: BACKWARD}
     weights = np.array([by_first[o] for o in offsets[:, 0]]).reshape(-1, 5) / delta
-    chosen = at_steps(results, places)
+    chosen = results.at(places)
     points = {
         name: replace(chosen.points[name], jerk=np.einsum("kn,knd->kd", weights, series.acceleration[around]))
         for name, series in results.points.items()
     }
     return replace(chosen, points=points)
-
-
-def at_steps(results: Results, steps: np.ndarray[tuple[int], np.dtype[np.int64]]) -> Results:
-    """Return the results at some of their times."""
-
-    def part(series: object) -> object:
-        fields = {k: v[steps] for k, v in vars(series).items() if v is not None}
-        return replace(series, **fields)  # type: ignore[type-var]
-
-    names = ("points", "bodies", "joints", "drivers")
-    tables = {table: {name: part(s) for name, s in getattr(results, table).items()} for table in names}
-    return replace(results, time=results.time[steps], **tables)  # type: ignore[arg-type]
