@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from .structure import Group
 
 LETTERS: Mapping[str, str] = {"S": "S", "U": "U", "R": "R", "C": "C", "H": "H", "planar": "E", "P": "P"}
-ALIASES: Mapping[str, str] = {"3R": "RRR", "PRR": "RRP", "PPR": "RPP"}  # names in use for the same dyads
 _RANK = {letter: k for k, letter in enumerate("SURCHEP")}  # the direction of a chain: least letters first
 _SYMMETRIC = ("R", "S", "H")  # kinds in which first and second body may change places
 
