@@ -9,6 +9,7 @@ import os
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -263,19 +264,20 @@ def _again(outputs: int, rounds: int) -> Called:
 
         return called
 
-    kept = Partition.integrate, Noted.record, forward.results
-    least_time = np.inf
+    places: tuple[tuple[Any, str], ...] = (Partition, "integrate"), (Noted, "record"), (forward, "results")
+    kept = [getattr(owner, name) for owner, name in places]
+    outside = []
     try:
-        Partition.integrate, Noted.record, forward.results = map(timed, kept)  # type: ignore[method-assign,assignment]
+        for (owner, name), action in zip(places, kept, strict=True):
+            setattr(owner, name, timed(action))
         for k in range(rounds + 5):
             inside[0] = 0.0
-            crank = 0.3 + 1e-4 * k
-            seconds = clocked(lambda crank=crank: m.simulate(times=times, crank=crank))  # type: ignore[misc]
-            least_time = min(least_time, seconds - inside[0])
+            outside.append(clocked(partial(m.simulate, times=times, crank=0.3 + 1e-4 * k)) - inside[0])
     finally:
-        Partition.integrate, Noted.record, forward.results = kept  # type: ignore[method-assign]
+        for (owner, name), action in zip(places, kept, strict=True):
+            setattr(owner, name, action)
     what = "ms: simulate of the free four-bar, a parameter changed, outside integration and records"
-    return Called(what, Claim(what, 1e3 * least_time, 3, False))
+    return Called(what, Claim(what, 1e3 * min(outside), 3, False))
 
 
 def _starting() -> Called:
