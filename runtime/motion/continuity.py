@@ -238,7 +238,7 @@ def _meeting(
     """
     begun, ended = float(solution.time[0]), float(solution.time[-1])
     longer, side = max((c - begun, -1.0), (ended - c, 1.0))
-    away = width * 2.0 ** np.arange(-8, 64)
+    away = width * np.exp2(np.arange(-8.0, 64.0))
     away = np.concatenate([[0.0], away[away < longer]])
     part, lanes = _part(solution, step, c + side * away)
     clear = np.flatnonzero(_conditioning(part, step, lanes)[1:] >= CLEAR)
@@ -255,7 +255,7 @@ def _meeting(
         right = min(8, int(0.999 * (ended - c) / spacing), max(4, 8 - int(0.999 * (c - begun) / spacing)))
         offsets = tuple(sorted([*range(right - 8, 0), *range(1, right + 1)], key=abs))
         meeting: Meeting | None = Meeting(c, spacing, offsets)
-        if 0 < right and (right < 8 or c - begun > 2e-5 * spacing):
+        if right > 0 and (right < 8 or c - begun > 2e-5 * spacing):
             meeting = _own_branch(solution, step, Meeting(c, spacing, offsets))
         error = np.inf if meeting is None else _error(solution, step, meeting, side, outside)
         best = min(best, (error, meeting), key=lambda found: found[0])
