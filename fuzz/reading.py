@@ -236,13 +236,21 @@ def _planar_joint(p: Problem, name: str, joint: dict[str, Any]) -> None:
     elif kind == "cam":
         _cam(p, name, joint, i, j)
     elif kind == "weld":
-        b = next(iter(p.local[j].values()))
-        a = p.inside(i, p.sketch(j, b))
+        a, b = _welded(p, i, j)
         p.row(name, pr.LINE, i, j, [*a, *b, 1, 0])
         p.row(name, pr.LINE, i, j, [*a, *b, 0, 1])
         p.row(name, pr.LINE, i, j, [0, 0, 0, 0, 0, 0, -1, 1, 0, phi[i] - phi[j]])
     else:
         raise ValueError(f"the oracle has no planar joint {kind}")
+
+
+def _welded(p: Problem, i: int, j: int) -> tuple[Array, Array]:
+    """Return a place that two welded bodies hold in common: a point that both list, else one of the second's."""
+    common = [q for q in p.local[i] if q in p.local[j]]
+    if common:
+        return p.local[i][common[0]], p.local[j][common[0]]
+    b = next(iter(p.local[j].values()))
+    return p.inside(i, p.sketch(j, b)), b
 
 
 def _unit(x: Array) -> Array:
@@ -282,10 +290,11 @@ def _cam(p: Problem, name: str, joint: dict[str, Any], i: int, j: int) -> None:
     samples = Tapes(p.data.get("parameters", {}), p.folder)
     samples.add(re.sub(r"\bu\b", "t", joint["profile"]))
     arrays = samples.arrays()
-    r = np.array([evaluate(*arrays, 0, 2 * math.pi * k / 32)[0] for k in range(32)]) / p.size
-    c = np.fft.rfft(r) / 16
+    r = np.array([evaluate(*arrays, 0, 2 * math.pi * k / 256)[0] for k in range(256)]) / p.size
+    c = np.fft.rfft(r) / 128
     c[0] /= 2
-    p.cams.append(np.array([c.real[:12], -c.imag[:12]]))
+    last = int(np.flatnonzero(np.abs(c) > 1e-16 * abs(c[0]))[-1]) + 1 if np.any(c) else 1
+    p.cams.append(np.array([c.real[:last], -c.imag[:last]]))
     follower, centre = joint["follower"], p.local[i][joint["centre"]]
     b = p.local[j][follower["point"]]
     arm = p.inside(i, p.sketch(j, b)) - centre
@@ -321,8 +330,7 @@ def _spatial_joint(p: Problem, name: str, joint: dict[str, Any]) -> None:
 
     at = joint.get("at")
     if kind in ("R", "S", "U", "weld"):
-        b = p.local[j][at] if at else next(iter(p.local[j].values()))
-        a = p.local[i][at] if at else p.inside(i, p.sketch(j, b))
+        a, b = (p.local[i][at], p.local[j][at]) if at else _welded(p, i, j)
         for c in range(3):
             p.row(name, sr.POINT, i, j, [*a, *b, c])
     if kind == "U":

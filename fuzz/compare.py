@@ -1,0 +1,224 @@
+"""The verdict: what the product says of a case against what the oracle says.
+
+Tolerances. Data are rounded (relative 2e-16 of a coordinate, also of one that lies far from the origin, and of a large
+time) and the Jacobian passes that on: an error of positions of `condition` times it, of velocities `condition` times
+that again, and so on. Beside it stands 1e-8 of the size for positions, of the largest rate for rates.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .case import Answer, Case, answered
+from .motion import Motion, solve
+from .reading import Problem, from_data
+
+Array = NDArray[np.float64]
+VERDICTS = ("right", "other", "refused", "lost", "undecided", "unclear", "different")
+EPS = 2.2e-16
+
+
+@dataclass
+class Verdict:
+    """right; other (another assembly of a rough sketch, followed rightly); refused; lost (as the reference, at the same
+    time); undecided (a driver rests where branches meet, the product stops there); unclear (the oracle gives up);
+    different."""
+
+    kind: str
+    why: str = ""
+
+
+def judged(case: Case) -> Verdict:
+    """Return the verdict of one case."""
+    import tempfile
+    from pathlib import Path
+
+    with tempfile.TemporaryDirectory() as folder:
+        case.write(Path(folder))
+        try:
+            problem = from_data(case.data, Path(folder))
+        except (ValueError, KeyError, StopIteration, IndexError, np.linalg.LinAlgError) as error:
+            return Verdict("unclear", f"the oracle cannot read it: {error!r}")
+        answer = answered(case)
+        if answer.kind == "crashed":
+            return Verdict("different", f"crashed: {answer.error!r}")
+        if answer.kind == "refused":
+            return Verdict("refused", str(answer.error))
+        if case.task == "simulate":
+            from .dynamics import simulated
+
+            return simulated(case, problem, answer)
+        start = float(case.data.get("simulation", {}).get("start", 0.0))
+        oracle = solve(problem, case.times(), start)
+        found = compared(case, oracle, answer)
+        if found.kind == "different" and oracle.misfit > 1e-7 and answer.results is not None and len(answer.results.time):
+            again = solve(problem, case.times(), start, anchored(problem, answer))
+            if compared(case, again, answer).kind in ("right", "lost"):
+                return Verdict("other", found.why)
+        if case.task == "inverse" and found.kind == "right":
+            from .dynamics import inverse_compared
+
+            return inverse_compared(oracle, answer)
+        return found
+
+
+def anchored(problem: Problem, answer: Answer) -> Array:
+    """Return the product's first configuration in the coordinates of the oracle."""
+    q = problem.start()
+    results = answer.results
+    for n, name in enumerate(problem.names):
+        if n == 0:
+            continue
+        point = next(p for p in problem.local[n] if p in results.points and problem.home(p) == n or len(problem.local[n]))
+        place = (results.points[point].position[0] - problem.origin) / problem.size
+        local = problem.local[n][point]
+        if problem.space == 2:
+            angle = float(results.bodies[name].angle[0])
+            angle += 2 * math.pi * round((q[3 * n + 2] - angle) / (2 * math.pi))
+            c, s = math.cos(angle), math.sin(angle)
+            q[3 * n : 3 * n + 3] = [*(place - [c * local[0] - s * local[1], s * local[0] + c * local[1]]), angle]
+        else:
+            R = results.bodies[name].rotation[0]
+            q[12 * n : 12 * n + 12] = [*(place - R @ local), *R.ravel()]
+    return q
+
+
+def compared(case: Case, oracle: Motion, answer: Answer) -> Verdict:
+    """Return the verdict on a motion."""
+    times = case.times()
+    span = float(times[-1] - times[0]) if len(times) else 0.0
+    solved = len(answer.results.time) if answer.results is not None else 0
+    if oracle.status in ("endless", "not square"):
+        return Verdict("unclear", oracle.status)
+    if oracle.status == "apart":
+        lost = answer.kind == "lost" and solved == 0
+        return Verdict("lost" if lost else "unclear", "the oracle does not close it")
+    close = 1e-6 * max(span, 1e-300)
+    surely = int(np.sum(times < oracle.lost - close))  # instants before the loss for certain
+    at_most = int(np.sum(times < oracle.lost + close))
+    n = min(solved, len(oracle.time))
+    wrong = motions(oracle, answer, n)
+    if wrong:
+        return Verdict("different", wrong)
+    if answer.kind == "whole" and oracle.status == "lost" and at_most < len(times):
+        return Verdict("different", f"goes on, although the mechanism is lost at t = {oracle.lost!r}")
+    if answer.kind == "lost":
+        if oracle.status == "lost" and surely <= solved <= at_most:
+            return Verdict("lost")
+        after = times[solved] if solved < len(times) else times[-1]
+        before = times[solved - 1] if solved else times[0]
+        if any(before - close <= t <= after + close for t in oracle.touched):
+            return Verdict("undecided", str(answer.error))
+        if solved < surely:
+            goes = "on" if oracle.status == "whole" else f"on to t = {oracle.lost!r}"
+            return Verdict("different", f"stops after t = {before!r} ({answer.error}), the reference goes {goes}")
+        return Verdict("different", f"stops after t = {before!r}, the reference at t = {oracle.lost!r}")
+    return Verdict("right")
+
+
+def slack(oracle: Motion, n: int) -> tuple[Array, Array, Array]:
+    """Return relative tolerances of position, velocity and acceleration at the first n instants (see above)."""
+    p = oracle.problem
+    far = float(np.max(np.abs(p.origin), initial=0.0)) / p.size
+    late = float(np.max(np.abs(oracle.time), initial=0.0)) * oracle.speed
+    c = oracle.condition[:n]
+    base = 10 * EPS * (10 + far + late) * c
+    return 1e-8 + base, 1e-8 + c * base, 1e-8 + c * c * base
+
+
+def motions(oracle: Motion, answer: Answer, n: int) -> str:
+    """Return the first difference of points, bodies or joints over the first n instants, or nothing."""
+    if n == 0:
+        return ""
+    p, results = oracle.problem, answer.results
+    tolerances = slack(oracle, n)
+    sound = oracle.condition[:n] < (4e5 if p.space == 2 else 1e5)  # in space nothing is taken from both sides
+    names = {"position": 0, "velocity": 1, "acceleration": 2}
+    known = {}
+    for name in results.points:
+        try:
+            known[name] = tuple(x[:n] for x in oracle.point(name))
+        except (KeyError, IndexError, StopIteration):
+            continue
+    scales = rate_scales(oracle, known, n)
+    for quantity, order in names.items():
+        for name, expected in known.items():
+            got = getattr(results.points[name], quantity)[:n]
+            off = np.max(np.abs(got - expected[order]), axis=1) / scales[order]
+            off[~np.isfinite(off)] = np.inf
+            bad = np.flatnonzero((off > tolerances[order]) & sound)
+            if len(bad):
+                k = int(bad[0])
+                return f"{quantity} of {name} at t = {results.time[k]!r}: {got[k]} instead of {expected[order][k]}"
+    return joints(oracle, answer, n, tolerances, scales, sound) or bodies(oracle, answer, n, tolerances, scales, sound)
+
+
+def rate_scales(oracle: Motion, known: dict[str, tuple[Array, ...]], n: int) -> tuple[Array, Array, Array]:
+    """Return the size, and the largest velocity and acceleration of any point or turn at each instant."""
+    p = oracle.problem
+    v = np.max(np.abs(oracle.v[:n]), axis=1, initial=0.0) * p.size
+    a = np.max(np.abs(oracle.a[:n]), axis=1, initial=0.0) * p.size
+    v = np.maximum(v, 1e-3 * np.max(v)) + 1e-300
+    a = np.maximum(a, 1e-3 * np.max(a)) + v * v / p.size + 1e-300
+    return np.full(n, p.size), v, a
+
+
+def joints(oracle: Motion, answer: Answer, n: int, slacks: tuple[Array, ...], scales: tuple[Array, ...], sound: Array) -> str:
+    p, results = oracle.problem, answer.results
+    driven = {d["joint"]: name for name, d in p.data.get("drivers", {}).items() if "joint" in d and "angle" in d}
+    for name in results.joints:
+        expected = oracle.joint(name)
+        if expected is None:
+            continue
+        series = results.joints[name]
+        turns = p.data["joints"][name]["type"] in ("R", "C", "H")
+        value = series.angle if turns else series.displacement
+        unit = 1.0 if turns else p.size
+        zero = expected[0][:n]
+        if turns and p.space == 2:
+            first = float(zero[0])
+            k = round((float(results.drivers[driven[name]].value[0]) - first) / (2 * math.pi)) if name in driven else None
+            if k is None:
+                k = -math.ceil((first - math.pi) / (2 * math.pi) - 1e-9 / math.pi)
+                if abs(abs(math.remainder(first, 2 * math.pi)) - math.pi) < 1e-6:  # both ends of (-pi, pi] are right
+                    k = round((float(value[0]) - first) / (2 * math.pi))
+            zero = zero + 2 * math.pi * k
+        for order, got in enumerate((value, series.rate, series.acceleration)):
+            want = zero if order == 0 else expected[order][:n]
+            off = np.abs(got[:n] - want) / (scales[order] / p.size * unit)
+            bad = np.flatnonzero(~(off <= 2 * slacks[order]) & sound)
+            if len(bad):
+                k = int(bad[0])
+                what = ("coordinate", "rate", "acceleration")[order]
+                return f"{what} of joint {name} at t = {results.time[k]!r}: {got[k]!r} instead of {want[k]!r}"
+    return ""
+
+
+def bodies(oracle: Motion, answer: Answer, n: int, slacks: tuple[Array, ...], scales: tuple[Array, ...], sound: Array) -> str:
+    p, results = oracle.problem, answer.results
+    for name in results.bodies:
+        if name not in p.names:
+            continue
+        b, series = p.body(name), results.bodies[name]
+        if p.space == 2:
+            pairs = [(series.angle[:n], oracle.q[:n, 3 * b + 2])]
+            whole = 2 * math.pi * round(float(pairs[0][0][0] - pairs[0][1][0]) / (2 * math.pi))
+            pairs[0] = (pairs[0][0] - whole, pairs[0][1])
+            at = slice(3 * b + 2, 3 * b + 3)
+        else:
+            pairs = [(series.rotation[:n].reshape(n, 9), oracle.rotation(b)[:n].reshape(n, 9))]
+            at = slice(6 * b + 3, 6 * b + 6)
+        pairs += [(series.angular_velocity[:n], oracle.v[:n, at]), (series.angular_acceleration[:n], oracle.a[:n, at])]
+        for order, (got, want) in enumerate(pairs):
+            got, want = got.reshape(n, -1), want.reshape(n, -1)
+            off = np.max(np.abs(got - want), axis=1) / (scales[order] / p.size)
+            bad = np.flatnonzero(~(off <= 2 * slacks[order]) & sound)
+            if len(bad):
+                k = int(bad[0])
+                what = ("angle", "angular velocity", "angular acceleration")[order]
+                return f"{what} of {name} at t = {results.time[k]!r}: {got[k]} instead of {want[k]}"
+    return ""

@@ -1,0 +1,37 @@
+"""All families by name, with their shares of the campaign: (family, seed) -> case."""
+
+from __future__ import annotations
+
+import zlib
+
+from .case import Case
+from .draw import Drawing
+from .hard_families import HARD, scaled
+from .planar_families import FAMILIES
+from .spatial_families import SPATIAL
+
+PLANAR = {**FAMILIES, **HARD}
+NAMES = (*PLANAR, "scales", "far_instants", "global_method", *SPATIAL)
+
+
+def drawn(family: str, seed: int) -> Case:
+    """Return the case of a family and a seed, always the same one."""
+    number = zlib.crc32(family.encode()) * 1_000_003 + seed
+    if family in SPATIAL:
+        d = Drawing(number, planar=False)
+        SPATIAL[family](d)
+        return d.case(family, seed)
+    d = Drawing(number)
+    if family in PLANAR:
+        PLANAR[family](d)
+        return d.case(family, seed)
+    FAMILIES[d.pick(("dyads", "triads", "welds", "cylinders", "floating", "shared", "slots"))](d)
+    case = d.case(family, seed)
+    if family == "scales":
+        return scaled(case, d)
+    if family == "far_instants":  # few times, far from the start and from each other
+        case.at = sorted(d.start + d.between(0.3, 1.0) * 40 * (d.stop - d.start) for _ in range(3))
+        return case
+    case.method = d.pick(("global", "3ot", "global-sparse"))  # of methods: at coarse steps
+    case.data["simulation"]["step"] = (d.stop - d.start) / d.pick((3, 8, 20))
+    return case
