@@ -7,11 +7,13 @@ import zlib
 from .case import Case
 from .draw import Drawing
 from .hard_families import HARD, scaled
+from .load_families import LOADED
 from .planar_families import FAMILIES
 from .spatial_families import SPATIAL
 
 PLANAR = {**FAMILIES, **HARD}
-NAMES = (*PLANAR, "scales", "far_instants", "global_method", *SPATIAL)
+TASKS = {f.__name__: (task, f) for task, pair in LOADED.items() for f in pair}
+NAMES = (*PLANAR, "scales", "far_instants", "global_method", *SPATIAL, *TASKS)
 
 
 def drawn(family: str, seed: int) -> Case:
@@ -21,6 +23,11 @@ def drawn(family: str, seed: int) -> Case:
         d = Drawing(number, planar=False)
         SPATIAL[family](d)
         return d.case(family, seed)
+    if family in TASKS:
+        task, draw = TASKS[family]
+        d = Drawing(number, planar=family.endswith("planar"))
+        draw(d)
+        return d.case(family, seed, task)
     d = Drawing(number)
     if family in PLANAR:
         PLANAR[family](d)
@@ -35,3 +42,9 @@ def drawn(family: str, seed: int) -> Case:
     case.method = d.pick(("global", "3ot", "global-sparse"))  # of methods: at coarse steps
     case.data["simulation"]["step"] = (d.stop - d.start) / d.pick((3, 8, 20))
     return case
+
+
+# Parts of the campaign by family: for 20 planar cases of kinematics about 2 spatial, 2 inverse, one half forward.
+SHARES = {name: 1.0 for name in (*PLANAR, "scales", "far_instants", "global_method")}
+SHARES |= dict.fromkeys(SPATIAL, 0.5)
+SHARES |= {"inverse_planar": 1.6, "inverse_spatial": 0.4, "forward_planar": 0.35, "forward_spatial": 0.15}

@@ -115,7 +115,7 @@ def solve(problem: Problem, times: Array, start: float, anchor: Array | None = N
     q = problem.start() if anchor is None else anchor
     q = _whole_turns(problem, q, start)
     model = problem.model()
-    q, found.misfit, left = _closed(model, q, start)
+    q, found.misfit, left = closed(model, q, start)
     if left > 1e-9:
         found.status = "apart"
         return found
@@ -151,7 +151,7 @@ def _whole_turns(problem: Problem, q: Array, start: float) -> Array:
     return q
 
 
-def _closed(model: tuple[Any, ...], q: Array, start: float) -> tuple[Array, float, float]:
+def closed(model: tuple[Any, ...], q: Array, start: float) -> tuple[Array, float, float]:
     """Return the configuration nearest to the sketch (damped Gauss-Newton), the first and the last residual."""
     f = 3 if model[0] == 2 else 6
     bodies = model[1]
