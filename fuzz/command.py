@@ -18,9 +18,9 @@ from rich.table import Table
 from .case import Case, to_toml
 from .compare import VERDICTS, judged
 from .families import NAMES, SHARES, drawn
-from .shrink import shrunk
+from .shrink import family_of, shrunk
 
-out = Console()
+out = Console(width=None if Console().is_terminal else 120)
 
 
 @dataclass
@@ -76,16 +76,10 @@ def kept(case: Case, why: str, given: Work) -> str:
 
 
 def plan(count: int, families: list[str], first: int) -> list[tuple[str, int]]:
-    """Return `count` pairs of family and seed in the families' shares."""
+    """Return about `count` pairs of family and seed in the families' shares, at least one of each."""
     total = sum(SHARES[f] for f in families)
-    found = []
-    left = count
-    for k, family in enumerate(families):
-        n = left if k == len(families) - 1 else round(count * SHARES[family] / total)
-        n = min(n, left)
-        left -= n
-        found += [(family, first + i) for i in range(n)]
-    return found
+    counts = {f: max(1, round(count * SHARES[f] / total)) for f in families}
+    return [(f, first + k) for k in range(max(counts.values())) for f in families if k < counts[f]]
 
 
 def outcomes(jobs: list[Work], processes: int) -> Iterator[Done]:
@@ -112,16 +106,21 @@ def main(arguments: list[str] | None = None) -> int:
     out.print(f"{len(jobs)} cases of {len(families)} families, seeds from {options.seed}")
     counts: dict[str, Counter[str]] = {family: Counter() for family in families}
     bar = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    reasons: Counter[str] = Counter()
     with Progress(*bar, console=out) as progress:
         task = progress.add_task("", total=len(jobs))
         for done in outcomes(jobs, options.jobs):
             counts[done.family][done.kind] += 1
+            if done.kind == "different":
+                reasons[family_of(done.why)] += 1
             if done.kind in ("different", "broken", "unclear"):
                 where = f" -> {done.file}" if done.file else ""
                 why = " ".join(done.why.split()) if done.kind != "broken" else done.why
-                progress.console.print(f"{done.kind}: {done.family} {done.seed}: {why}{where}", markup=False, highlight=False)
+                progress.console.print(f"{done.kind}: {done.family} {done.seed}: {why}{where}", markup=False, highlight=False, soft_wrap=True)
             progress.update(task, advance=1, description=done.family)
     out.print(summary(counts))
+    for reason, n in reasons.most_common():
+        out.print(f"{n:6} different: {reason}", markup=False, highlight=False)
     wrong = sum(c["different"] + c["broken"] for c in counts.values())
     return 1 if wrong else 0
 
@@ -129,7 +128,7 @@ def main(arguments: list[str] | None = None) -> int:
 def summary(counts: dict[str, Counter[str]]) -> Table:
     """Return the table family x verdict."""
     shown = [*VERDICTS, *(["broken"] if any(c["broken"] for c in counts.values()) else [])]
-    table = Table("family", *shown, "all")
+    table = Table("family", *shown, "all", width=110)
     for family, c in counts.items():
         table.add_row(family, *(str(c[k] or "") for k in shown), str(sum(c.values())))
     total = sum(counts.values(), Counter[str]())

@@ -195,9 +195,7 @@ def turns_of(loads: Loads, oracle: Motion) -> None:
         if force.get("type") != "torsion-spring":
             continue
         name = force["joint"]
-        coordinate = oracle.joint(name)
-        assert coordinate is not None
-        first = float(coordinate[0][0])
+        first = oracle.first_angle(name)
         number = next((n for n, d in enumerate(p.data.get("drivers", {}).values()) if d.get("joint") == name), None)
         loads.turns[name] = -math.ceil((first - math.pi) / (2 * math.pi) - 1e-12)
         if number is not None:
@@ -243,7 +241,7 @@ def simulated(case: Case, p: Problem, answer: Answer) -> Verdict:
             return Verdict("unclear", "start from rest")
         zero = np.zeros((1, (3 if p.space == 2 else 6) * len(p.names) + len(p.first)))
         first = Motion(p, time=times[:1], q=q[None], v=zero, a=zero)
-    rest = Motion(p, time=first.time, q=first.q, v=first.v, a=first.a)
+    rest = Motion(p, begin=first.q[0])
     loads = Loads(p)
     if any(x.get("type") == "torsion-spring" for x in loads.forces):
         turns_of(loads, rest)
@@ -283,7 +281,7 @@ def forward_motion(p: Problem, run: tuple[Array, Array], nudged: tuple[Array, Ar
             if len(bad):
                 k = int(bad[0])
                 what = ("position", "velocity")[order]
-                return f"{what} of {name} at t = {answer.results.time[k]!r}: {got[k]} instead of {x[order][k]}"
+                return f"{what} of {name} at t = {float(answer.results.time[k])!r}: {got[k]} instead of {x[order][k]}"
     return ""
 
 

@@ -35,6 +35,8 @@ class Motion:
     singular: list[float] = field(default_factory=list)  # times at which branches come very near
     keep: Any = None
     touched: list[float] = field(default_factory=list)  # drivers rest where branches meet: nobody can decide there
+    infinite: bool = False  # lost because a body goes to infinity
+    begin: Array = field(default_factory=lambda: np.zeros(0))  # configuration at the start
     speed: float = 0.0  # fastest turn or translation between instants
 
     # ---- places -----------------------------------------------------------------------------------------------------
@@ -70,6 +72,11 @@ class Motion:
 
     def rotation(self, n: int) -> Array:
         return self.q[:, 12 * n + 3 : 12 * n + 12].reshape(-1, 3, 3)
+
+    def first_angle(self, name: str) -> float:
+        """Return the angle of a planar pin at the start of the run, as the oracle counts it."""
+        i, j = (self.problem.body(b) for b in self.problem.data["joints"][name]["bodies"])
+        return float(self.begin[3 * j + 2] - self.begin[3 * i + 2])
 
     def joint(self, name: str) -> tuple[Array, Array, Array] | None:
         """Return the coordinate of a joint with its rates: an angle (first in (-pi, pi]) or a displacement."""
@@ -132,6 +139,7 @@ def solve(problem: Problem, times: Array, start: float, anchor: Array | None = N
         found.status = "not square"
         return found
     q, _, _ = fo.newton(model, found.keep, q, drive, 8)
+    found.begin = q
     stop = float(times[-1]) if len(times) else start
     _follow(found, model, q, start, stop, times)
     return found
@@ -199,6 +207,7 @@ def _follow(found: Motion, model: tuple[Any, ...], q: Array, start: float, stop:
         if status == fo.LOST:
             if T[-1] < stop:
                 found.status, found.lost = "lost", float(T[-1])
+                found.infinite = bool(np.max(np.abs(Q[-1])) > 1e3 + np.max(np.abs(Q[0])))
             break
         if end in breaks:
             q, ok = fo.carried(model, found.keep, Q[-1], fo.drive_at(model, last), fo.drive_at(model, end + eps))

@@ -39,12 +39,18 @@ def shrunk(case: Case, why: str, seconds: float = 60.0) -> tuple[Case, Verdict]:
 
 def family_of(why: str) -> str:
     """Return the first words of a reason: what is wrong, without names and numbers."""
-    return why.split(" of ")[0].split(" after")[0].split(",")[0].split(" by ")[0]
+    for end in (" of ", " after ", " at t = ", " by ", ":"):
+        why = why.split(end)[0]
+    return why
 
 
 def candidates(case: Case) -> Iterator[Case]:
     """Yield smaller cases, the boldest first."""
-    for body in [b for b in case.data["bodies"] if b != "frame"]:
+    bodies = [b for b in case.data["bodies"] if b != "frame"]
+    for n, body in enumerate(bodies):  # dyads go by two
+        for other_body in reversed(bodies[:n]):
+            yield _without(_without(case, body), other_body)
+    for body in bodies:
         yield _without(case, body)
     for table in ("forces", "drivers", "joints"):
         for name in case.data.get(table, {}):
@@ -136,7 +142,7 @@ def _shorter(case: Case) -> Iterator[Case]:
 def _rounded(value: Any, digits: int) -> Any:
     if isinstance(value, dict):
         return {k: _rounded(v, digits) for k, v in value.items()}
-    if isinstance(value, np.ndarray | list):
+    if isinstance(value, np.ndarray | list | tuple):
         return [_rounded(x, digits) for x in value]
     if isinstance(value, float | np.floating):
         return float(f"{value:.{digits}g}") if value and math.isfinite(value) else float(value)
