@@ -45,7 +45,7 @@ class Case:
         start, stop, step = (float(table.get(k, d)) for k, d in (("start", 0.0), ("stop", 1.0), ("step", 0.01)))
         n = math.floor((stop - start) / step * (1 + 1e-12) + 1e-9)
         times = start + step * np.arange(n + 1)
-        return times if abs(times[-1] - stop) < 1e-9 * step else np.append(times, stop)
+        return np.asarray(times if abs(times[-1] - stop) < 1e-9 * step else np.append(times, stop))
 
 
 @dataclass
@@ -72,9 +72,8 @@ def answered(case: Case) -> Answer:
         path = case.write(Path(folder))
         try:
             mechanism = assurgent.Mechanism.load(path)
-            ask = {"run": mechanism.run, "inverse": mechanism.inverse, "simulate": mechanism.simulate}[case.task]
             options = {} if case.method is None else {"method": case.method}
-            return Answer(ask(times=case.at, **options))
+            return Answer(getattr(mechanism, case.task)(times=case.at, **options))
         except Exception as error:  # noqa: BLE001 - whatever it is, it is the answer
             return Answer(getattr(error, "results", None), error)
 

@@ -116,7 +116,8 @@ def main(arguments: list[str] | None = None) -> int:
             if done.kind in ("different", "broken", "unclear"):
                 where = f" -> {done.file}" if done.file else ""
                 why = " ".join(done.why.split()) if done.kind != "broken" else done.why
-                progress.console.print(f"{done.kind}: {done.family} {done.seed}: {why}{where}", markup=False, highlight=False, soft_wrap=True)
+                line = f"{done.kind}: {done.family} {done.seed}: {why}{where}"
+                progress.console.print(line, markup=False, highlight=False, soft_wrap=True)
             progress.update(task, advance=1, description=done.family)
     out.print(summary(counts))
     for reason, n in reasons.most_common():

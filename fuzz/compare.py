@@ -11,6 +11,7 @@ import math
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,7 +75,7 @@ def anchored(problem: Problem, answer: Answer) -> Array:
     for n, name in enumerate(problem.names):
         if n == 0:
             continue
-        point = next(p for p in problem.local[n] if p in results.points and problem.home(p) == n or len(problem.local[n]))
+        point = next((q for q in problem.local[n] if problem.home(q) == n), next(iter(problem.local[n])))
         place = (results.points[point].position[0] - problem.origin) / problem.size
         local = problem.local[n][point]
         if problem.space == 2:
@@ -134,41 +135,55 @@ def slack(oracle: Motion, n: int) -> tuple[Array, Array, Array]:
     return 1e-8 + base, 1e-8 + c * base, 1e-8 + c * c * base
 
 
-def motions(oracle: Motion, answer: Answer, n: int) -> str:
-    """Return the first difference of points, bodies or joints over the first n instants, or nothing."""
-    if n == 0:
-        return ""
-    p, results = oracle.problem, answer.results
-    tolerances = slack(oracle, n)
-    sound = oracle.condition[:n] < (4e5 if p.space == 2 else 1e5)  # in space nothing is taken from both sides
-    names = {"position": 0, "velocity": 1, "acceleration": 2}
-    known = {}
-    for name in results.points:
-        try:
-            known[name] = tuple(x[:n] for x in oracle.point(name))
-        except (KeyError, IndexError, StopIteration):
-            continue
-    scales = rate_scales(oracle, known, n)
-    for quantity, order in names.items():
-        for name, expected in known.items():
-            got = getattr(results.points[name], quantity)[:n]
-            off = np.max(np.abs(got - expected[order]), axis=1) / scales[order]
-            off[~np.isfinite(off)] = np.inf
-            bad = np.flatnonzero((off > tolerances[order]) & sound)
-            if len(bad):
-                k = int(bad[0])
-                return f"{quantity} of {name} at t = {float(results.time[k])!r}: {got[k]} instead of {expected[order][k]}"
-    return joints(oracle, answer, n, tolerances, scales, sound) or bodies(oracle, answer, n, tolerances, scales, sound)
+@dataclass
+class Measure:
+    """What may be between the two answers at each of the first n instants, for values and their two rates."""
+
+    n: int
+    slacks: tuple[Array, Array, Array]
+    scales: tuple[Array, Array, Array]  # the size, and the largest velocity and acceleration of any point or turn
+    sound: NDArray[np.bool_]
+
+    def first(self, order: int, got: Array, want: Array, unit: float = 1.0) -> int | None:
+        """Return the first instant at which two series differ; `unit` 1 for lengths, 1 / size for angles."""
+        off = np.max(np.abs(got[: self.n] - want[: self.n]).reshape(self.n, -1), axis=1) / (self.scales[order] * unit)
+        bad = np.flatnonzero(~(off <= self.slacks[order]) & self.sound)
+        return int(bad[0]) if len(bad) else None
 
 
-def rate_scales(oracle: Motion, known: dict[str, tuple[Array, ...]], n: int) -> tuple[Array, Array, Array]:
-    """Return the size, and the largest velocity and acceleration of any point or turn at each instant."""
+def measure(oracle: Motion, n: int) -> Measure:
+    """Return the measure of the first n instants."""
     p = oracle.problem
     v = np.max(np.abs(oracle.v[:n]), axis=1, initial=0.0) * p.size
     a = np.max(np.abs(oracle.a[:n]), axis=1, initial=0.0) * p.size
     v = np.maximum(v, 1e-3 * np.max(v)) + 1e-300
     a = np.maximum(a, 1e-3 * np.max(a)) + v * v / p.size + 1e-300
-    return np.full(n, p.size), v, a
+    sound = oracle.condition[:n] < (4e5 if p.space == 2 else 1e5)  # in space nothing is taken from both sides
+    return Measure(n, slack(oracle, n), (np.full(n, p.size), v, a), sound)
+
+
+def motions(oracle: Motion, answer: Answer, n: int) -> str:
+    """Return the first difference of points, joints or bodies over the first n instants, or nothing."""
+    if n == 0:
+        return ""
+    results, m = answer.results, measure(oracle, n)
+    known = {}
+    for name in results.points:
+        try:
+            known[name] = oracle.point(name)
+        except (KeyError, IndexError, StopIteration):  # a point of a rod beside its ends
+            continue
+    for order, quantity in enumerate(("position", "velocity", "acceleration")):
+        for name, expected in known.items():
+            got = getattr(results.points[name], quantity)
+            k = m.first(order, got, expected[order])
+            if k is not None:
+                return said(f"{quantity} of {name}", results.time[k], got[k], expected[order][k])
+    return joints(oracle, answer, m) or bodies(oracle, answer, m)
+
+
+def said(what: str, t: float, got: Any, want: Any) -> str:
+    return f"{what} at t = {float(t)!r}: {got} instead of {want}"
 
 
 def whole_turns(oracle: Motion, joint: str, driver: int | None, seen: float) -> int:
@@ -181,52 +196,47 @@ def whole_turns(oracle: Motion, joint: str, driver: int | None, seen: float) -> 
     return -math.ceil((first - math.pi) / (2 * math.pi))
 
 
-def joints(oracle: Motion, answer: Answer, n: int, slacks: tuple[Array, ...], scales: tuple[Array, ...], sound: Array) -> str:
+def joints(oracle: Motion, answer: Answer, m: Measure) -> str:
+    """Return the first difference of joint coordinates."""
     p, results = oracle.problem, answer.results
     driven = {d["joint"]: n for n, d in enumerate(p.data.get("drivers", {}).values()) if "joint" in d}
-    for name in results.joints:
+    for name, series in results.joints.items():
         expected = oracle.joint(name)
         if expected is None:
             continue
-        series = results.joints[name]
         turns = p.data["joints"][name]["type"] in ("R", "C", "H")
         value = series.angle if turns else series.displacement
-        unit = 1.0 if turns else p.size
-        zero = expected[0][:n]
+        zero = expected[0]
         if turns and p.space == 2:
             zero = zero + 2 * math.pi * whole_turns(oracle, name, driven.get(name), float(value[0] - zero[0]))
-        for order, got in enumerate((value, series.rate, series.acceleration)):
-            want = zero if order == 0 else expected[order][:n]
-            off = np.abs(got[:n] - want) / (scales[order] / p.size * unit)
-            bad = np.flatnonzero(~(off <= 2 * slacks[order]) & sound)
-            if len(bad):
-                k = int(bad[0])
+        pairs = ((value, zero), (series.rate, expected[1]), (series.acceleration, expected[2]))
+        for order, (got, want) in enumerate(pairs):
+            k = m.first(order, got, want, 2 / p.size if turns else 2.0)
+            if k is not None:
                 what = ("coordinate", "rate", "acceleration")[order]
-                return f"{what} of joint {name} at t = {float(results.time[k])!r}: {float(got[k])!r} instead of {float(want[k])!r}"
+                return said(f"{what} of joint {name}", results.time[k], got[k], want[k])
     return ""
 
 
-def bodies(oracle: Motion, answer: Answer, n: int, slacks: tuple[Array, ...], scales: tuple[Array, ...], sound: Array) -> str:
+def bodies(oracle: Motion, answer: Answer, m: Measure) -> str:
+    """Return the first difference of the bodies' angles or rotations; planar angles to whole turns."""
     p, results = oracle.problem, answer.results
-    for name in results.bodies:
+    for name, series in results.bodies.items():
         if name not in p.names:
             continue
-        b, series = p.body(name), results.bodies[name]
+        b = p.body(name)
         if p.space == 2:
-            pairs = [(series.angle[:n], oracle.q[:n, 3 * b + 2])]
-            whole = 2 * math.pi * round(float(pairs[0][0][0] - pairs[0][1][0]) / (2 * math.pi))
-            pairs[0] = (pairs[0][0] - whole, pairs[0][1])
-            at = slice(3 * b + 2, 3 * b + 3)
+            at, angle = 3 * b + 2, oracle.q[:, 3 * b + 2]
+            whole = 2 * math.pi * round(float(series.angle[0] - angle[0]) / (2 * math.pi))
+            pairs = [(series.angle, angle + whole)]
+            pairs += [(series.angular_velocity, oracle.v[:, at]), (series.angular_acceleration, oracle.a[:, at])]
         else:
-            pairs = [(series.rotation[:n].reshape(n, 9), oracle.rotation(b)[:n].reshape(n, 9))]
-            at = slice(6 * b + 3, 6 * b + 6)
-        pairs += [(series.angular_velocity[:n], oracle.v[:n, at]), (series.angular_acceleration[:n], oracle.a[:n, at])]
+            turn = slice(6 * b + 3, 6 * b + 6)
+            pairs = [(series.rotation, oracle.rotation(b))]
+            pairs += [(series.angular_velocity, oracle.v[:, turn]), (series.angular_acceleration, oracle.a[:, turn])]
         for order, (got, want) in enumerate(pairs):
-            got, want = got.reshape(n, -1), want.reshape(n, -1)
-            off = np.max(np.abs(got - want), axis=1) / (scales[order] / p.size)
-            bad = np.flatnonzero(~(off <= 2 * slacks[order]) & sound)
-            if len(bad):
-                k = int(bad[0])
+            k = m.first(order, got, want, 2 / p.size)
+            if k is not None:
                 what = ("angle", "angular velocity", "angular acceleration")[order]
-                return f"{what} of {name} at t = {float(results.time[k])!r}: {got[k]} instead of {want[k]}"
+                return said(f"{what} of {name}", results.time[k], got[k], want[k])
     return ""

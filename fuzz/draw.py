@@ -70,7 +70,7 @@ class Drawing:
             self.bodies[body]["points"].append(point)
         return point
 
-    def joint(self, kind: str, first: str, second: str, swap: bool = True, **fields: Any) -> str:
+    def joint(self, kind: str, first: str, second: str, swap: bool = True, /, **fields: Any) -> str:
         """Return the name of a new joint; its bodies are swapped at random where that means the same."""
         if swap and kind in ("R", "S", "weld") and self.chance(0.5):
             first, second = second, first
@@ -172,7 +172,8 @@ class Drawing:
 
     def case(self, family: str, seed: int, task: str = "run", method: str | None = None) -> Case:
         self.written()
-        data: dict[str, Any] = {"format": 1, "name": f"{family}-{seed}", "space": "planar" if self.d == 2 else "spatial"}
+        space = "planar" if self.d == 2 else "spatial"
+        data: dict[str, Any] = {"format": 1, "name": f"{family}-{seed}", "space": space}
         if task != "run":
             data["gravity"] = [0.0, -9.81] if self.d == 2 else [1.0, -2.0, -9.81]
         data["points"] = dict(self.points)

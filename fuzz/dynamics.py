@@ -22,6 +22,8 @@ from .motion import Motion, closed, solve
 from .reading import Problem, from_data
 
 Array = NDArray[np.float64]
+Run = tuple[Array, Array]  # configurations and rates over time
+UNIT = "(forces times the size)"
 
 
 class Loads:
@@ -40,7 +42,7 @@ class Loads:
             if self.d == 3:
                 xx, yy, zz, xy, xz, yz = inertia
                 inertia = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-            self.masses.append((float(body.get("mass", 0.0)) if n else 0.0, centre, inertia if n else 0 * np.asarray(inertia)))
+            self.masses.append((float(body.get("mass", 0.0)), centre, inertia))
         self.forces = list(p.data.get("forces", {}).values())
         self.tapes = []
         for force in self.forces:
@@ -60,7 +62,7 @@ class Loads:
         places = [x for q, x in p.local[n].items() if q in at] or list(p.local[n].values()) or [np.zeros(self.d)]
         return np.asarray(np.mean(places, axis=0))
 
-    # ---- kinematics of one instant ------------------------------------------------------------------------------------
+    # ---- kinematics of one instant ----------------------------------------------------------------------------------
     def arm(self, q: Array, n: int, local: Array) -> Array:
         if self.d == 2:
             c, s = math.cos(q[3 * n + 2]), math.sin(q[3 * n + 2])
@@ -81,7 +83,7 @@ class Loads:
         out[f * n : f * n + self.d] += F
         out[f * n + self.d : f * n + f] += r[0] * F[1] - r[1] * F[0] if self.d == 2 else np.cross(r, F)
 
-    # ---- the equations ------------------------------------------------------------------------------------------------
+    # ---- the equations ----------------------------------------------------------------------------------------------
     def inertia(self, q: Array, v: Array) -> tuple[Array, Array]:
         """Return the mass matrix on twists and the part of the inertia forces that is quadratic in the rates."""
         f, d = self.f, self.d
@@ -149,7 +151,8 @@ class Loads:
         way = (xj - xi) * p.size
         length = float(np.linalg.norm(way))
         u = way / length
-        pull = force["stiffness"] * (length - force.get("length", 0.0)) + force.get("damping", 0.0) * float(u @ (vj - vi)) * p.size
+        pull = force["stiffness"] * (length - force.get("length", 0.0))
+        pull += force.get("damping", 0.0) * float(u @ (vj - vi)) * p.size
         self.push(out, j, rj, -pull * u)
         self.push(out, i, ri, pull * u)
 
@@ -179,10 +182,10 @@ def inverse_compared(oracle: Motion, answer: Answer) -> Verdict:
             effort = float(multipliers[m])
             got = float(results.drivers[name].effort[k]) / p.scales[p.ints[m][4]]
             if not abs(got - effort) <= bound:
-                return Verdict("different", f"effort of {name} at t = {t!r}: {got!r} instead of {effort!r} (times the size)")
+                return Verdict("different", f"effort of {name} at t = {t!r}: {got!r} instead of {effort!r} {UNIT}")
         unsure = set(results.diagnostics.get("reactions", {}).get("not_unique", ()))
         if square and not unsure:
-            wrong = reactions(loads, J, multipliers, q, v, results, k, bound)
+            wrong = reactions(loads, J, multipliers, q, results, k, bound)
             if wrong:
                 return Verdict("different", f"{wrong} at t = {t!r}")
     return Verdict("right")
@@ -202,7 +205,7 @@ def turns_of(loads: Loads, oracle: Motion) -> None:
             loads.turns[name] = -round(p.offsets[number] / (2 * math.pi))
 
 
-def reactions(loads: Loads, J: Array, multipliers: Array, q: Array, v: Array, results: Any, k: int, bound: float) -> str:
+def reactions(loads: Loads, J: Array, multipliers: Array, q: Array, results: Any, k: int, bound: float) -> str:
     """Return a wrong reaction: what the rows of a joint exert on its second body, about the joint's point."""
     p, f, d = loads.p, loads.f, loads.d
     for name, joint in p.data["joints"].items():
@@ -217,11 +220,11 @@ def reactions(loads: Loads, J: Array, multipliers: Array, q: Array, v: Array, re
         about = moment - (r[0] * F[1] - r[1] * F[0] if d == 2 else np.cross(r, F))
         got = results.reactions[name]
         if np.max(np.abs(got.force[k] * p.size - F)) > bound or np.max(np.abs(got.moment[k] - about)) > bound:
-            return f"reaction of {name}: {got.force[k] * p.size}, {got.moment[k]} instead of {F}, {about} (times the size)"
+            return f"reaction of {name}: {got.force[k] * p.size}, {got.moment[k]} instead of {F}, {about} {UNIT}"
     return ""
 
 
-# ---- forward ----------------------------------------------------------------------------------------------------------
+# ---- forward --------------------------------------------------------------------------------------------------------
 def simulated(case: Case, p: Problem, answer: Answer) -> Verdict:
     """Return the verdict on a simulation: the whole way, and the energy where nothing takes or gives any."""
     times = case.times()
@@ -253,7 +256,8 @@ def simulated(case: Case, p: Problem, answer: Answer) -> Verdict:
     if wrong:
         return Verdict("different", wrong)
     if answer.kind == "lost" and solved < len(times):
-        return Verdict("different", f"stops after {solved} of {len(times)} instants ({answer.error}), the reference goes on")
+        why = f"stops after {solved} of {len(times)} instants, the reference goes on: {answer.error}"
+        return Verdict("different", why)
     energy = answer.results.energy
     conservative = not p.data.get("drivers") and not any("damping" in x or "type" not in x for x in loads.forces)
     if conservative and len(energy.total):
@@ -264,7 +268,7 @@ def simulated(case: Case, p: Problem, answer: Answer) -> Verdict:
     return Verdict("right")
 
 
-def forward_motion(p: Problem, run: tuple[Array, Array], nudged: tuple[Array, Array], answer: Answer, solved: int) -> str:
+def forward_motion(p: Problem, run: Run, nudged: Run, answer: Answer, solved: int) -> str:
     """Return the first difference of places and velocities; a chaotic motion is given what a small push does to it."""
     pair = [Motion(p, time=answer.results.time, q=q[:solved], v=v[:solved], a=v[:solved]) for q, v in (run, nudged)]
     for name, series in answer.results.points.items():
@@ -285,7 +289,7 @@ def forward_motion(p: Problem, run: tuple[Array, Array], nudged: tuple[Array, Ar
     return ""
 
 
-def integrated(p: Problem, loads: Loads, q: Array, v: Array, times: Array) -> tuple[Array, Array] | None:
+def integrated(p: Problem, loads: Loads, q: Array, v: Array, times: Array) -> Run | None:
     """Return configurations and rates at the times by the augmented equations, or None where they become singular."""
     model = p.model()
     f = loads.f
@@ -320,5 +324,6 @@ def integrated(p: Problem, loads: Loads, q: Array, v: Array, times: Array) -> tu
     if not found.success or found.y.shape[1] < len(times):
         return None
     Q, V = found.y.T[:, : len(q)], found.y.T[:, len(q) :]
-    left = max(float(np.max(np.abs(fo.fill(model, x, u, fo.drive_at(model, t))[0]))) for x, u, t in zip(Q, V, times, strict=True))
+    residuals = [fo.fill(model, x, u, fo.drive_at(model, t))[0] for x, u, t in zip(Q, V, times, strict=True)]
+    left = float(np.max(np.abs(residuals), initial=0.0))
     return (Q, V) if left < 1e-7 else None

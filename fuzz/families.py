@@ -37,7 +37,7 @@ def drawn(family: str, seed: int) -> Case:
     if family == "scales":
         return scaled(case, d)
     if family == "far_instants":  # few times, far from the start and from each other
-        case.at = sorted(d.start + d.between(0.3, 1.0) * 40 * (d.stop - d.start) for _ in range(3))
+        case.at = sorted(d.start + d.between(0.3, 1.0) * 15 * (d.stop - d.start) for _ in range(3))
         return case
     case.method = d.pick(("global", "3ot", "global-sparse"))  # of methods: at coarse steps
     case.data["simulation"]["step"] = (d.stop - d.start) / d.pick((3, 8, 20))
@@ -45,6 +45,6 @@ def drawn(family: str, seed: int) -> Case:
 
 
 # Parts of the campaign by family: for 20 planar cases of kinematics about 2 spatial, 2 inverse, one half forward.
-SHARES = {name: 1.0 for name in (*PLANAR, "scales", "far_instants", "global_method")}
+SHARES = dict.fromkeys((*PLANAR, "scales", "far_instants", "global_method"), 1.0)
 SHARES |= dict.fromkeys(SPATIAL, 0.5)
 SHARES |= {"inverse_planar": 1.6, "inverse_spatial": 0.4, "forward_planar": 0.35, "forward_spatial": 0.15}

@@ -158,7 +158,7 @@ def evaluate(codes, numbers, starts, knots, pieces, ends, which, t):  # type: ig
                 stack[top, 2] = 6 * c[0] * x + 2 * c[1]
         elif code == NEGATE:
             stack[top] = -stack[top]
-        elif code < CHOOSE or code >= 40 or code == LESS or code == LESS_EQUAL:
+        elif code < CHOOSE or code >= 40 or code in (LESS, LESS_EQUAL):
             b = stack[top].copy()
             top -= 1
             a = stack[top].copy()

@@ -1,4 +1,4 @@
-"""Planar families drawn on purpose: change points, dead points, near-singular poses, scales, places, times, formulas."""
+"""Planar families on purpose: change points, dead points, near-singular poses, scales, places, times, formulas."""
 
 from __future__ import annotations
 
@@ -8,9 +8,7 @@ import numpy as np
 
 from .case import Case
 from .draw import Drawing
-from .planar_families import FAMILIES, crank, dyads, loop, slots
-
-QUICK = ("dyads", "triads", "welds", "shared")  # whose types are few
+from .planar_families import dyads, loop
 
 
 def four_bar(d: Drawing, place: list[tuple[float, float]], formula: str, lengths: tuple[float, float, float]) -> None:
@@ -138,7 +136,8 @@ def formulas(d: Drawing) -> None:
     if kind == "table":
         t = np.linspace(d.start - 0.5, d.stop + 0.5, 24)
         values = float(zero) + 0.8 * np.sin(1.3 * (t - d.start))
-        d.tables["motion.csv"] = "t,value\n" + "".join(f"{x!r},{y!r}\n" for x, y in zip(t.tolist(), values.tolist()))
+        rows = np.stack([t, values], 1).tolist()
+        d.tables["motion.csv"] = "t,value\n" + "".join(f"{x!r},{y!r}\n" for x, y in rows)
         d.drivers[name] = {"joint": d.drivers[name]["joint"], "table": "motion.csv"}
         return
     text = {
@@ -184,4 +183,3 @@ def scaled(case: Case, d: Drawing) -> Case:
 
 
 HARD = {f.__name__: f for f in (change_points, dead_points, near_singular, formulas, times)}
-__all__ = ["FAMILIES", "HARD", "QUICK", "crank", "scaled", "slots"]

@@ -19,9 +19,9 @@ def weigh(d: Drawing, everything: bool = False) -> None:
             body["inertia"] = round(d.between(0.01, 0.5), 3)
         else:
             A = d.random.normal(size=(3, 3))
-            I = A @ A.T * 0.05 + np.eye(3) * 0.1
-            I = np.trace(I) * np.eye(3) - I
-            body["inertia"] = [I[0, 0], I[1, 1], I[2, 2], I[0, 1], I[0, 2], I[1, 2]]
+            second = A @ A.T * 0.05 + np.eye(3) * 0.1  # second moments of the mass
+            J = np.trace(second) * np.eye(3) - second
+            body["inertia"] = [J[0, 0], J[1, 1], J[2, 2], J[0, 1], J[0, 2], J[1, 2]]
         if d.chance(0.4):
             body["centre"] = d.pick(body["points"]) if d.chance(0.5) else d.random.normal(size=d.d) * 0.3
 

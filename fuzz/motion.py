@@ -43,8 +43,8 @@ class Motion:
     def point(self, name: str) -> tuple[Array, Array, Array]:
         """Return position, velocity and acceleration of a point, n x d."""
         p = self.problem
-        for rod, (a, b) in p.rods.items():
-            if name in p.data["bodies"][rod]["points"] and name not in (a, b):
+        for rod, ends in p.rods.items():
+            if name in p.data["bodies"][rod]["points"] and name not in ends:
                 raise KeyError(name)
         n = p.home(name)
         x, v, a = self.of_body(n, p.local[n][name])
@@ -188,7 +188,8 @@ def _follow(found: Motion, model: tuple[Any, ...], q: Array, start: float, stop:
     breaks = sorted(b for b in problem.tapes.breaks if start < b < stop)
     tables = bool(problem.tapes.knots)
     ends = [*breaks, stop + (0.0 if tables else PAD * span)]
-    pieces, left = [], start
+    pieces: list[tuple[Array, ...]] = []
+    left = start
     solved: list[tuple[Array, ...]] = []
     for end in ends:
         eps = 1e-9 * max(span, 1e-300)
@@ -198,8 +199,8 @@ def _follow(found: Motion, model: tuple[Any, ...], q: Array, start: float, stop:
         pieces.append((T, Q, V, A, C))
         found.worst = max(found.worst, float(np.max(C)))
         found.speed = max(found.speed, float(np.max(np.abs(V))))
-        rest = np.max(np.abs(V), axis=1) < 1e-3 * np.max(np.abs(V), initial=1e-300)
-        found.touched += [float(t) for t in T[(C > 1e5) & rest]]
+        rest = np.max(np.abs(V), axis=1) < 0.03 * np.max(np.abs(V), initial=1e-300)
+        found.touched += [float(t) for t in T[(C > 1e3) & rest]]
         found.singular += [float(t) for t in T[C > SINGULAR]]
         if status == fo.ENDLESS:
             found.status = "endless"
@@ -207,7 +208,7 @@ def _follow(found: Motion, model: tuple[Any, ...], q: Array, start: float, stop:
         if status == fo.LOST:
             if T[-1] < stop:
                 found.status, found.lost = "lost", float(T[-1])
-                found.infinite = bool(np.max(np.abs(Q[-1])) > 1e3 + np.max(np.abs(Q[0])))
+                found.infinite = bool(np.max(np.abs(Q[-1])) > 30 + np.max(np.abs(Q[0])))
             break
         if end in breaks:
             q, ok = fo.carried(model, found.keep, Q[-1], fo.drive_at(model, last), fo.drive_at(model, end + eps))

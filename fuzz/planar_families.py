@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -146,7 +148,7 @@ def gears(d: Drawing) -> None:
     hub = d.point(d.somewhere(d.points[d.bodies[motor]["points"][0]], (1.5, 3.0)), carrier)
     wheel = d.body(hub, d.point(d.somewhere(d.points[hub], (0.2, 0.6))))
     d.joint("R", carrier, wheel, at=hub)
-    fields = {"carrier": carrier} if carrier != "frame" else {}
+    fields: dict[str, Any] = {"carrier": carrier} if carrier != "frame" else {}
     if d.chance(0.3):
         fields |= {"radii": [d.between(0.2, 1.0), d.between(0.2, 1.0)]}
         fields |= {"internal": True} if d.chance(0.4) else {}
@@ -162,10 +164,7 @@ def racks(d: Drawing) -> None:
     """A rack on the frame moved by a crank as pinion; or on a coupler, with its pinion on the coupler's end."""
     spans(d)
     pinion = crank(d)
-    if d.chance(0.5):
-        guide = "frame"
-    else:
-        guide = dyad_on_tip(d, pinion)
+    guide = "frame" if d.chance(0.5) else dyad_on_tip(d, pinion)
     place = d.point(d.somewhere(d.points[d.bodies[pinion]["points"][-1]], (0.4, 1.5)))
     rack = d.body(place, d.point(d.somewhere(d.points[place], (0.3, 1.0))))
     axis = d.direction()
@@ -189,7 +188,7 @@ def dyad_on_tip(d: Drawing, body: str) -> str:
 def loop(d: Drawing) -> tuple[str, str, str, list[str]]:
     """Return crank, rod and rocker of an undriven four-bar, and its pins in order."""
     pins = [d.point(d.somewhere(x, (0.1, 0.7))) for x in np.array([[0, 0], [0.2, 1.5], [2.3, 2.0], [2.6, 0.0]])]
-    bodies = [d.body(a, b) for a, b in zip(pins, pins[1:], strict=False)]
+    bodies = [d.body(a, b) for a, b in pairwise(pins)]
     d.on("frame", pins[0])
     d.on("frame", pins[3])
     for pin, (a, b) in zip(pins, (("frame", bodies[0]), bodies[:2], bodies[1:], (bodies[2], "frame")), strict=True):
@@ -259,7 +258,7 @@ def cams(d: Drawing) -> None:
         pivot = d.point(d.points[place] + np.array([-unit[1], unit[0]]) * d.between(1.0, 1.6), "frame")
         follower = d.body(pivot, place)
         d.joint("R", "frame", follower, at=pivot)
-    fields = {"point": place} | ({"radius": radius} if kind == "roller" else {})
+    fields: dict[str, Any] = {"point": place} | ({"radius": radius} if kind == "roller" else {})
     if kind == "flat":
         fields["direction"] = [-unit[1], unit[0]]
     d.joint("cam", cam, follower, centre=centre, profile=profile, follower=fields)

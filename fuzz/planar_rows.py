@@ -108,7 +108,8 @@ def planar_rows(ints, reals, cams, bodies, q, v, drive, phi, J, gamma):  # type:
                 on, arm = ei * (complex(p[0], p[1]) + c0), ej * complex(p[2], p[3])
                 gap = zj + arm - zi - on
                 quadratic = -wj * wj * arm + wi * wi * on - ei * (c2 * w * w + 2j * wi * w * c1)
-                rate = complex(v[3 * j] - v[3 * i], v[3 * j + 1] - v[3 * i + 1]) + 1j * (wj * arm - wi * on) - ei * c1 * w
+                rate = complex(v[3 * j] - v[3 * i], v[3 * j + 1] - v[3 * i + 1])
+                rate += 1j * (wj * arm - wi * on) - ei * c1 * w
                 rates = (1j * on, 1j * arm, ei * c1)
             else:
                 gap, rate = -ei * t0, -ei * (t1 * w + 1j * wi * t0)

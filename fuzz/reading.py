@@ -232,9 +232,9 @@ def _planar_joint(p: Problem, name: str, joint: dict[str, Any]) -> None:
     elif kind == "rack":
         r = p.tapes.number(joint["radius"]) / p.size
         u = p.turned_in(j, _unit(p.vector(joint["axis"])))
-        a, c = next(iter(p.local[j].values())), _centre(p, joint)
-        along = float(p.poses[j][1] @ u @ (p.sketch(i, c) - p.sketch(j, a)))
-        p.row(name, pr.LINE, j, i, [*a, *c, *u, -r, r, 0, -along - r * (phi[i] - phi[j])])
+        a, centre = next(iter(p.local[j].values())), _centre(p, joint)
+        along = float(p.poses[j][1] @ u @ (p.sketch(i, centre) - p.sketch(j, a)))
+        p.row(name, pr.LINE, j, i, [*a, *centre, *u, -r, r, 0, -along - r * (phi[i] - phi[j])])
     elif kind == "cam":
         _cam(p, name, joint, i, j)
     elif kind == "weld":

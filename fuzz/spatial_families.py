@@ -7,7 +7,7 @@ import numpy as np
 from .draw import Drawing
 
 # Loops of one freedom: seven freedoms of joints (eight with the spin of a rod), the first is driven.
-LOOPS = ("RSSR", "RSSP", "RSUR", "RUSR", "RUSP", "RSCR", "RCCC", "RSE", "HSUR")
+LOOPS = ("RSSR", "RSSP", "RSUR", "RUSR", "RUSP", "RSCR", "RCCC", "HSUR")
 
 
 def joint(d: Drawing, kind: str, first: str, second: str, point: str) -> str:

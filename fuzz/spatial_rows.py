@@ -47,7 +47,7 @@ def spatial_rows(ints, reals, bodies, q, v, drive, phi, J, gamma):  # type: igno
             phi[m], gamma[m], J[m, u] = q[12 * bodies + k] - f0, f2, 1.0
             continue
         wi, wj = v[6 * i + 3 : 6 * i + 6], v[6 * j + 3 : 6 * j + 6]
-        if kind == DOT or kind == TURN:  # p: vector on i (of TURN its x and y), vector on j, constant
+        if kind in (DOT, TURN):  # p: vector on i (of TURN its x and y), vector on j, constant
             b = turned(q, j, p[3], p[4], p[5])
             b1 = cross(wj, b)
             b2 = cross(wj, b1)
