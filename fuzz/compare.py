@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from .case import Answer, Case, answered
 from .motion import Motion, solve
 from .reading import Problem, from_data
+from .rods import rods
 
 Array = NDArray[np.float64]
 VERDICTS = ("right", "other", "refused", "lost", "undecided", "unclear", "different")
@@ -179,7 +180,7 @@ def motions(oracle: Motion, answer: Answer, n: int) -> str:
             k = m.first(order, got, expected[order])
             if k is not None:
                 return said(f"{quantity} of {name}", results.time[k], got[k], expected[order][k])
-    return joints(oracle, answer, m) or bodies(oracle, answer, m)
+    return joints(oracle, answer, m) or bodies(oracle, answer, m) or rods(oracle, answer, n)
 
 
 def said(what: str, t: float, got: Any, want: Any) -> str:

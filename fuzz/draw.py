@@ -28,6 +28,7 @@ class Drawing:
         self.initial: dict[str, dict[str, Any]] = {}
         self.tables: dict[str, str] = {}
         self.start, self.stop, self.step = 0.0, 1.0, 0.05
+        self.at: list[float] | None = None  # instants instead of the grid
         self.noise = 0.0  # of the sketch, in metres
 
     # ---- random choices ---------------------------------------------------------------------------------------------
@@ -181,4 +182,4 @@ class Drawing:
             if getattr(self, table):
                 data[table] = getattr(self, table)
         data["simulation"] = {"start": self.start, "stop": self.stop, "step": self.step}
-        return Case(family, seed, data, task, method, None, self.tables)
+        return Case(family, seed, data, task, method, self.at, self.tables)

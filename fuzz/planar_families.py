@@ -154,7 +154,7 @@ def gears(d: Drawing) -> None:
         fields |= {"internal": True} if d.chance(0.4) else {}
     else:
         fields["ratio"] = round(d.pick((1, -1)) * math.exp(d.between(-1.0, 3.5)), 3)
-    first = "frame" if carrier != "frame" and "ratio" in fields else motor
+    first = "frame" if carrier != "frame" else motor  # the carrier is none of the wheels
     d.joint("gear", first, wheel, **fields)
     dyad(d, d.pick(("RRR", "RRP", "RPR", "RRR")), wheel, "frame")
     d.step = max(d.step, (d.stop - d.start) / 20)

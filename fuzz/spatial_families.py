@@ -104,6 +104,19 @@ def cardan(d: Drawing) -> None:
     d.joint("C", "frame", second, False, at=b, axis=[1, s, 0])
     d.drive(made, f"{d.between(5, 130)!r}*t")
     d.stop, d.step = 1.0, d.pick((0.01, 0.1, 0.5))
+    if d.chance(0.5):
+        d.at = sorted(d.between(0.1, 2.0) for _ in range(2))
 
 
-SPATIAL = {f"spatial_{f.__name__}": f for f in (loops, arms, platforms, cardan)}
+def rods(d: Drawing) -> None:
+    """A rod between two balls with marks on it: on its line and beside it."""
+    d.drive(ring(d, d.pick(("RSSR", "RSSP")))[0], d.turning(0.6))
+    rod = next(b for b in d.bodies if sum(b in j["bodies"] and j["type"] == "S" for j in d.joints.values()) == 2)
+    a, b = (d.points[p] for p in d.bodies[rod]["points"])
+    d.point(a + (b - a) * d.between(-0.5, 1.5), rod)
+    if d.chance(0.6):
+        d.point(d.somewhere((a + b) / 2, (0.3, 1.0)), rod)
+    d.stop, d.step = 1.0, 0.01
+
+
+SPATIAL = {f"spatial_{f.__name__}": f for f in (loops, arms, platforms, cardan, rods)}
