@@ -271,13 +271,14 @@ def simulated(case: Case, p: Problem, answer: Answer) -> Verdict:
 def forward_motion(p: Problem, run: Run, nudged: Run, answer: Answer, solved: int) -> str:
     """Return the first difference of places and velocities; a chaotic motion is given what a small push does to it."""
     pair = [Motion(p, time=answer.results.time, q=q[:solved], v=v[:solved], a=v[:solved]) for q, v in (run, nudged)]
+    speed = max(float(np.max(np.abs(run[1]), initial=0.0)) * p.size, 1e-9 * p.size)  # of whatever moves fastest
     for name, series in answer.results.points.items():
         try:
             x, y = pair[0].point(name), pair[1].point(name)
         except KeyError:
             continue
         for order, got in enumerate((series.position, series.velocity)):
-            scale = p.size if order == 0 else np.max(np.abs(x[1]), initial=0.0) + 1e-300
+            scale = p.size if order == 0 else speed
             pushed = np.maximum.accumulate(np.max(np.abs(x[order] - y[order]), axis=1))
             bound = 1e-6 * scale + pushed  # a push of 1e-7 of the rates; the integrator's tolerance is 1e-9 per step
             off = np.max(np.abs(got[:solved] - x[order]), axis=1)
