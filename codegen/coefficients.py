@@ -118,13 +118,15 @@ class Coefficients:
 
     def bent(self, u: Direction, others: Sequence[Direction]) -> sp.ImmutableMatrix:
         """-∂²Φ(u, v), one column for each v: the right-hand side of Eq. 39 and 34a."""
-        return -sp.ImmutableMatrix([list(self.d.orders.bend(u, v)) for v in others]).T
+        once = along(self.d.Phi, u)
+        return -sp.ImmutableMatrix([list(along(once, v)) for v in others]).T
 
-    def rows_of_L(self, i: int) -> sp.ImmutableMatrix:
-        """-(Φ_h/h_i + Φ_φ/h_i K), p x s, Eq. 39."""
-        return self.bent(self.along_h(i), [self.along_h(j) for j in range(self.d.n_independent)])
+    def rows_of_L(self, i: int, columns: Sequence[int] | None = None) -> sp.ImmutableMatrix:
+        """-(Φ_h/h_i + Φ_φ/h_i K), p x s or some of its columns, Eq. 39."""
+        columns = range(self.d.n_independent) if columns is None else columns
+        return self.bent(self.along_h(i), [self.along_h(j) for j in columns])
 
-    @property
+    @cached_property
     def open_K(self) -> sp.ImmutableMatrix:
         """Φ_φ K + Φ_h: what least squares leaves; zero where the redundant rows agree for every change of h."""
         return sp.ImmutableMatrix(self.d.Phi_phi * self.K + self.d.Phi_h)
@@ -135,9 +137,10 @@ class Coefficients:
             return sp.ImmutableMatrix(rows)
         return sp.ImmutableMatrix(self.d.Phi_phi.T * rows - self.moved(u).T * left)
 
-    def L_rhs(self, i: int) -> sp.ImmutableMatrix:
+    def L_rhs(self, i: int, columns: Sequence[int] | None = None) -> sp.ImmutableMatrix:
         """B of L_i = dK/dh_i: Eq. 39, or Eq. 43 in the form Φ_φᵀ rows - Φ_φ/h_iᵀ (Φ_φ K + Φ_h)."""
-        return self._system(self.rows_of_L(i), self.along_h(i), self.open_K)
+        columns = range(self.d.n_independent) if columns is None else columns
+        return self._system(self.rows_of_L(i, columns), self.along_h(i), self.open_K[:, list(columns)])
 
     @property
     def rows_of_K_t(self) -> sp.ImmutableMatrix:

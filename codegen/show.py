@@ -133,8 +133,8 @@ class _Writer:
         assert callable(eq)
         found: list[Shown] = []
         for i in c.columns:
-            rows = c.rows_of_L(i)
-            rhs = c.L_rhs(i) if self.out or self.expand else rows
+            columns = [j for j in c.columns if j >= i or not c.square]
+            rhs = (c.L_rhs if self.out or self.expand else c.rows_of_L)(i, columns)
             hi = name.of(h[i].name)
             latex = rf"L_{{/{_latex_name(hi)}}}"
             if not c.square and not (self.out or self.expand):
@@ -142,8 +142,8 @@ class _Writer:
                     Shown(f"Φ_φ/{hi} = dΦ_φ/d{hi}{eq('moved')}", rf"\Phi_{{\varphi/{_latex_name(hi)}}}",
                           c.moved(c.along_h(i)))
                 )  # fmt: skip
-            for j in c.columns:
-                if (c.square and j < i) or rhs[:, j].is_zero_matrix:
+            for j, column_of_rhs in zip(columns, (rhs[:, k] for k in range(rhs.cols)), strict=True):
+                if column_of_rhs.is_zero_matrix:
                     continue
                 hj = name.of(h[j].name)
                 column = rf"{latex}\, e_{{{_latex_name(hj)}}}"
@@ -152,12 +152,12 @@ class _Writer:
                     what += f" (and L_{hj}, column {hi})"
                 number = eq("L40" if i == j == 0 else "L")
                 if self.out:
-                    found.append(Shown(f"{what} = 1/χ times{number}", rf"\chi\, {column}", c.solved(rhs[:, j])))
+                    found.append(Shown(f"{what} = 1/χ times{number}", rf"\chi\, {column}", c.solved(column_of_rhs)))
                 elif c.square or self.expand:
-                    found.append(Shown(f"{self.A} times {what}{number}", rf"{self.latex} {column}", rhs[:, j]))
+                    found.append(Shown(f"{self.A} times {what}{number}", rf"{self.latex} {column}", column_of_rhs))
                 else:
                     title = f"Φ_φᵀ Φ_φ times {what} = Φ_φᵀ R - Φ_φ/{hi}ᵀ (Φ_φ K + Φ_h)_{hj}, with R{number}"
-                    found.append(Shown(title, rf"R_{{{_latex_name(hi)}, {_latex_name(hj)}}}", rows[:, j]))
+                    found.append(Shown(title, rf"R_{{{_latex_name(hi)}, {_latex_name(hj)}}}", column_of_rhs))
         return found
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 from rich.table import Table
 
-from . import cli_dynamics, cli_mechanism
+from . import cli_dynamics, cli_mechanism, cli_verify
 from .benchmark.command import add_arguments as bench_arguments
 from .errors import AssurgentError, InputError, nearest
 
@@ -110,14 +110,16 @@ def command_generate(options: argparse.Namespace) -> int:
 
 
 def command_verify(options: argparse.Namespace) -> int:
+    if any(name.endswith(".toml") for name in options.types):
+        return cli_verify.verify_file(options)
     from rich.progress import Progress
 
     from ..codegen.derive import derive
     from ..codegen.generate import find_specification
-    from ..codegen.verify import verify_module
+    from ..codegen.verify import BOUND, verify_module
     from .library import load
 
-    results = []
+    results, bound = [], options.bound or BOUND
     chosen, whole = _usable(options.types)
     specs = [find_specification(n, _report) for n in chosen]
     with Progress(console=err, transient=True, disable=options.json or not err.is_terminal) as bar:
@@ -125,7 +127,7 @@ def command_verify(options: argparse.Namespace) -> int:
             task = bar.add_task(_literal(spec.name), total=options.configurations)
             group = load(spec.name, _report)
             advance = partial(bar.advance, task)
-            result = verify_module(derive(spec), group, options.configurations, options.bound, advance=advance)
+            result = verify_module(derive(spec), group, options.configurations, bound, advance=advance)
             results.append(result)
             bar.remove_task(task)
             if not options.json:
@@ -273,12 +275,13 @@ def _arguments() -> argparse.ArgumentParser:
 
     cli_mechanism.add_commands(commands.add_parser)
     cli_dynamics.add_commands(commands.add_parser)
+    cli_verify.add_commands(commands.add_parser)
     types = commands.add_parser("types", help="list the group types")
     types.add_argument("--json", action="store_true", help="as JSON")
     generate = commands.add_parser("generate", help="derive, emit, compile and verify one new group type")
     generate.add_argument("spec", metavar="SPEC", help="specification file (see docs/new-group.md)")
-    verify = commands.add_parser("verify", help="check every quantity of the compiled types three ways")
-    verify.add_argument("types", metavar="TYPE", nargs="*", help="types to check (default: all)")
+    verify = commands.add_parser("verify", help="check every quantity of types, or of a mechanism, three ways")
+    verify.add_argument("types", metavar="TYPE|FILE", nargs="*", help="types (default: all), or a mechanism file")
     verify.add_argument(
         "-n",
         "--configurations",
@@ -288,8 +291,9 @@ def _arguments() -> argparse.ArgumentParser:
     )
     verify.add_argument("--json", action="store_true", help="as JSON")
     verify.add_argument(
-        "--bound", type=_bound, default=1e-12, help="largest relative error that passes (default %(default)s)"
+        "--bound", type=_bound, help="largest relative error that passes (default 1e-12; of a mechanism 1e-11)"
     )
+    cli_verify.add_file_options(verify)
     show = commands.add_parser("show", help="print the derived equations of a type, or of a mechanism's groups")
     show.add_argument("type", metavar="TYPE|FILE", help="a type, or a mechanism file (.toml)")
     show.add_argument("group", metavar="GROUP", nargs="?", help="a group of the mechanism (default: all)")
@@ -330,6 +334,7 @@ class _Version(argparse.Action):
 COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     **cli_mechanism.COMMANDS,
     **cli_dynamics.COMMANDS,
+    **cli_verify.COMMANDS,
     "types": command_types,
     "generate": command_generate,
     "verify": command_verify,
