@@ -164,7 +164,7 @@ def _verified(solution: Solution, step: GroupStep, lanes: Any) -> GroupVerificat
     for k, c, allowance in zip(lanes, chosen, allowances, strict=True):
         result.allowance = allowance
         _motion_of_the_run(result, solution, step, int(k), c, derivation, symbolic)
-    return GroupVerification(step.plan.name, group.name, result.errors, max(conditions))
+    return GroupVerification(step.plan.name, step.plan.type, result.errors, max(conditions))
 
 
 def _condition(sampler: Sampler, derivation: Derivation, c: Configuration, size: float) -> float:
