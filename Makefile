@@ -10,7 +10,7 @@ PY    := $(VENV)/bin/python
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help venv demo test test-all check-generated lint types bench clean force
+.PHONY: help venv demo test test-all fuzz-input check-generated lint types bench clean force
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -34,6 +34,9 @@ test-all: lint types check-generated ## as test, with the long tests and those b
 	@$(PY) -m pip install -q -e ".[dev,bench]"
 	@echo "== all tests"
 	@$(PY) -m pytest -q -n $(WORKERS)
+
+fuzz-input: $(STAMP) ## hostile files, options and paths: N=10000 of them, SEED=1
+	@$(PY) fuzz/hostile.py -n $(or $(N),10000) --seed $(or $(SEED),1)
 
 check-generated: $(STAMP) ## compare generated/ with what the generator emits now
 	@echo "== generated files"

@@ -27,6 +27,7 @@ VECTOR_FUNCTIONS = {
     "perp": "perp(v), plane: v turned by +90 degrees",
     "rot": "rot(v, angle), plane: v turned by the angle; rot(v, angle, axis), space: about a unit axis",
     "angle": "angle(u, v) = a, plane: the angle from u to v; angle(u, v, axis) = a, space: about the axis",
+    "slope": "slope(f, x): derivative of the profile f at the unknown x",
 }
 
 
@@ -38,6 +39,29 @@ class Field:
     functions: Mapping[str, Callable[[Scalar], Scalar]]
     pi: Scalar
     power: Callable[[Scalar, int], Scalar] = operator.pow
+
+
+@dataclass(frozen=True)
+class Profile:
+    """A function of one number as a specification sees it: its Taylor polynomial of degree four about a place.
+
+    Whoever runs a type with the polynomial developed at the number itself has the function and its derivatives exactly.
+    """
+
+    at: Scalar
+    coefficients: tuple[Scalar, ...]
+
+    def __call__(self, x: Scalar) -> Scalar:
+        return self._sum(x, self.coefficients)
+
+    def slope(self, x: Scalar) -> Scalar:
+        return self._sum(x, tuple(k * c for k, c in enumerate(self.coefficients) if k > 0))
+
+    def _sum(self, x: Scalar, coefficients: tuple[Scalar, ...]) -> Scalar:
+        total = coefficients[-1]
+        for c in coefficients[-2::-1]:
+            total = c + (x - self.at) * total
+        return total
 
 
 def _is_vector(value: Value) -> bool:
@@ -91,6 +115,8 @@ class Evaluator:
 
     def _name(self, name: str, column: int) -> Value:
         if name in self.names:
+            if isinstance(self.names[name], Profile):
+                raise ex.FormulaError(f"a profile is a function: {name}(x), slope({name}, x)", column)
             return self.names[name]
         if name == "pi":
             return self.field.pi
@@ -165,7 +191,15 @@ class Evaluator:
 
     def _call(self, function: str, arguments: tuple[ex.Node, ...], column: int) -> Value:
         call = ex.Call(function, arguments, column)
+        if isinstance(self.names.get(function), Profile):
+            (x,) = self._arguments(call, 1)
+            return self.names[function](x)
         match function:
+            case "slope":
+                profile = self.names.get(getattr(arguments[0], "name", "")) if len(arguments) == 2 else None
+                if not isinstance(profile, Profile):
+                    raise ex.FormulaError(VECTOR_FUNCTIONS["slope"], column)
+                return profile.slope(self(arguments[1]))
             case "dot":
                 u, v = self._vectors(call, 2)
                 return _dot(u, v)

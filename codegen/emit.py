@@ -17,6 +17,7 @@ from . import ir, layout, printer
 from .derive import Derivation, row_labels
 from .kernels import GroupIR
 from .linear import EXPLICIT_ORDER
+from .profiles import ProfileText, developed, profiles
 
 
 @dataclass(frozen=True)
@@ -66,6 +67,10 @@ class ModuleText:
     unpack_rates: tuple[str, ...]
     unpack_motion: tuple[str, ...]
     unpack_change: tuple[str, ...]
+    profile_names: str
+    profiles: tuple[ProfileText, ...]
+    developed: str
+    varied: str
     lane: layout.LaneText
     sweeps: tuple[SweepText, ...]
     kernels: tuple[layout.KernelText, ...]
@@ -193,12 +198,16 @@ def emit(derivation: Derivation, group: GroupIR, origin: str) -> EmittedModule:
         unpack_rates=layout.lines(layout.rates(d)),
         unpack_motion=layout.lines(layout.motion(d)),
         unpack_change=layout.lines(layout.change(d)),
+        profile_names=_names([p.name for p in profiles(d)]),
+        profiles=profiles(d),
+        developed=developed(d, "ps"),
+        varied=developed(d, "dps"),
         lane=layout.lanes(
             d,
             len(group.branches),
             folds=inlined and group.has_closed_form,
             uses_work=loops or not group.has_closed_form,
-            newton=not loops and not group.has_closed_form,
+            newton=not loops and not group.has_closed_form and not spec.profiles,
         ),
         sweeps=(
             SweepText("sweep", "TD", False, False),

@@ -111,9 +111,9 @@ def compile_spec(spec: GroupSpec, origin: str, progress: Progress = _quiet) -> C
     return Compiled(derivation, closed_form, module)
 
 
-def generate(path: Path, *, store: Store | None = None, progress: Progress = _quiet) -> Generated:
+def generate(path: Path | str, *, store: Store | None = None, progress: Progress = _quiet) -> Generated:
     """Derive, emit, compile, verify and store the type of a file; at once where it is stored already."""
-    return generate_type(read_spec(path), store=store, progress=progress)
+    return generate_type(read_spec(Path(path)), store=store, progress=progress)
 
 
 def generate_type(spec: GroupSpec, *, store: Store | None = None, progress: Progress = _quiet) -> Generated:
@@ -204,7 +204,7 @@ def as_plain_python(path: Path, name: str) -> ModuleType:
     """Import an emitted module without compiling it: the same statements, slow to run but ready at once."""
     import numba
 
-    from ..runtime import lanemath  # noqa: F401 - what the module imports is compiled all the same
+    from ..runtime import lanemath, profiles  # noqa: F401 - what the module imports is compiled all the same
 
     compiling = numba.config.DISABLE_JIT
     numba.config.DISABLE_JIT = True

@@ -238,6 +238,7 @@ def arguments(d: Derivation, loops: bool, n_branches: int) -> dict[str, str]:
         "b_dependent": entries([f"b[{i}]" for i in range(r)]),
         "max_Phi": _largest([f"abs(Phi[{i}])" for i in range(p)]),
         "found": entries([f"found[{i}]" for i in range(r)]),
+        "newton_lane": "given, t[k], work, item, numbers" if d.spec.profiles else "ps, t[k], work",
     }
 
 
@@ -277,6 +278,7 @@ class LaneText:
     start_place: int
     size_place: int
     sign_place: int
+    profile_place: int
     point_place: int
     plain: tuple[str, str, str]
     state: tuple[str, str, str]
@@ -307,6 +309,7 @@ def lanes(d: Derivation, n_branches: int, folds: bool, uses_work: bool, newton: 
     """Return the strings of the functions over lanes."""
     r, s, n_par = d.n_dependent, d.n_independent, len(d.par.symbols)
     par_place, axes = s + r, 2 if d.spec.space == "planar" else 3
+    n_profiles = len(d.spec.profiles)
     n_point = len(d.spec.points) * axes
 
     def known(array: str, offset: str = "") -> str:
@@ -361,7 +364,8 @@ def lanes(d: Derivation, n_branches: int, folds: bool, uses_work: bool, newton: 
         start_place=par_place + 1,
         size_place=par_place + 2,
         sign_place=par_place + 3,
-        point_place=par_place + 4,
+        profile_place=par_place + 4,
+        point_place=par_place + 4 + n_profiles,
         plain=(known("q"), known("qdot"), known("qddot")),
         state=(own("q"), own("qdot"), own("qddot")),
         out=(own("out"), own("outdot"), own("outddot")),

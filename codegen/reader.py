@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import keyword
 import re
 import tomllib
@@ -11,6 +12,7 @@ from typing import Any, NoReturn
 
 from ..runtime import expressions as ex
 from ..runtime.errors import InputError, nearest
+from ..runtime.files import read_text
 from .algebra import ELEMENTARY, VECTOR_FUNCTIONS, Evaluator, UnknownName
 from .shape import SHAPE, SHAPES
 from .spec import (
@@ -86,18 +88,11 @@ MAX_BYTES = 1_000_000
 
 def read_spec(path: Path) -> GroupSpec:
     """Read and validate one specification file."""
-    try:
-        if path.stat().st_size > MAX_BYTES:
-            raise InputError(f"{path}: a specification has at most {MAX_BYTES} bytes")
-        text = path.read_text("utf-8")
-    except OSError as error:
-        beside = path.parent.glob("*.toml") if path.parent.is_dir() else ()
-        raise InputError(
-            f"{path}: cannot be read: {error.strerror}{nearest(path.name, [p.name for p in beside if p != path])} - "
-            "give the path of a specification file (docs/new-group.md shows one)"
-        ) from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: is not UTF-8 text (byte {error.start})") from error
+    near = ""
+    with contextlib.suppress(OSError, ValueError):  # a name too long, or with a null character
+        near = nearest(path.name, [p.name for p in path.parent.glob("*.toml") if p != path])[3:]
+    remedy = "give the path of a specification file (docs/new-group.md shows one)"
+    text = read_text(path, MAX_BYTES, remedy=f"{near} - {remedy}" if near and not path.exists() else remedy)
     return parse_spec(text, str(path))
 
 
@@ -161,6 +156,13 @@ class _Reader:
         self.names_are_free(spec)
         self.formulas_have_shape(spec)
         self.counts(spec)
+        for profile, unknown in spec.profiles:
+            if unknown not in spec.phi:
+                self.fail(
+                    "parameters",
+                    profile.name,
+                    f"a profile is a function of one unknown number, everywhere the same: {profile.name}(x)",
+                )
         return spec
 
     def known_keys(self) -> None:

@@ -9,6 +9,7 @@ is far below what is being checked.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
 from operator import methodcaller
@@ -179,7 +180,10 @@ class SymbolicState:
 
     def solve(self, rhs: Any) -> Any:
         """Φ_φ x = rhs, or its normal equations (p > r)."""
-        return self.A.solve(rhs if self.square else self.P.transpose() * rhs)
+        return self._solve(rhs if self.square else self.P.transpose() * rhs)
+
+    def _solve(self, rhs: Any) -> Any:
+        return self.A.solve(rhs)
 
     def _moved(self, direction: Balls) -> tuple[Any, Any, Any]:
         """Derivatives of Φ_φ, Φ_h and Φ_t along a direction of (φ, h, t), Eq. 38."""
@@ -203,9 +207,9 @@ class SymbolicState:
         dP, dH, dt = self._moved(direction)
         Y, dY = (self.H, dH) if which == 0 else (self.Phi_t, dt)
         if self.square:
-            return self.A.solve(-(dY + dP * X))
+            return self._solve(-(dY + dP * X))
         Pt, dPt = self.P.transpose(), dP.transpose()
-        return self.A.solve(-((dPt * self.P + Pt * dP) * X + dPt * Y + Pt * dY))
+        return self._solve(-((dPt * self.P + Pt * dP) * X + dPt * Y + Pt * dY))
 
     @cached_property
     def L(self) -> list[Any]:
@@ -238,6 +242,31 @@ class SymbolicState:
         full = [*rate, *_column(self.phiddot), *balls(c.hddot), *_column(dphidot), *balls(dhddot)]
         dphiddot = self.solve(_matrix(f.p, 1, third(*full)))
         return array(dphi)[:, 0], array(dphidot)[:, 0], array(dphiddot)[:, 0]
+
+
+    @cached_property
+    def sizes(self) -> _Sizes:
+        """The same equations with the absolute value of every term."""
+        return _Sizes(self)
+
+
+class _Sizes(SymbolicState):
+    """What the terms add up to whose sum a quantity is: it may cancel to nothing, and its terms keep their size."""
+
+    def __init__(self, of: SymbolicState) -> None:
+        self.f, self.square, self.c = of.f, of.square, replace(of.c, hdot=np.abs(of.c.hdot))
+        self.P, self.H, self.Phi_t = _absolute(of.P), _absolute(of.H), _absolute(of.Phi_t)
+        self.inverse = _absolute(of.A.inv())
+        self.K, self.Sb = self.solve(self.H), self.solve(self.Phi_t)
+        self.phidot = self.K * _matrix(of.f.s, 1, balls(self.c.hdot)) + self.Sb
+        self._second_derivatives = [[abs(v) for v in values] for values in of._second_derivatives]
+
+    def _solve(self, rhs: Any) -> Any:
+        return self.inverse * _absolute(rhs)  # the terms of a right-hand side all have one sign
+
+
+def _absolute(matrix: Any) -> Any:
+    return _matrix(matrix.nrows(), matrix.ncols(), [abs(e) for e in matrix.entries()])
 
 
 def _column(matrix: Any) -> Balls:

@@ -75,6 +75,9 @@ class Sampler:
                 return rng.uniform(0.6, 1.8, n)
             case "offset":
                 return rng.uniform(-0.4, 0.4, n)
+            case "profile":  # about a radius, the farther terms small enough for a whole turn
+                terms = rng.uniform(-0.4, 0.4, n - 2) / 4.0 ** np.arange(n - 2)
+                return np.concatenate([rng.uniform(-0.5, 0.5, 1), rng.uniform(0.6, 1.8, 1), terms / 4.0])
         return rng.uniform(-1.0, 1.0, n)
 
     def assembled(self) -> Configuration | None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from ..runtime import expressions as ex
 from ..runtime.store import module_name
-from .algebra import Evaluator, Field
+from .algebra import Evaluator, Field, Profile
 
 COORDINATE_KINDS = {
     "point": "P",
@@ -20,7 +20,7 @@ COORDINATE_KINDS = {
     "length": "S",
     "number": "S",
 }
-PARAMETER_KINDS = {**COORDINATE_KINDS, "offset": "S"}
+PARAMETER_KINDS = {**COORDINATE_KINDS, "offset": "S", "profile": "F"}
 
 
 @dataclass(frozen=True)
@@ -99,6 +99,18 @@ class GroupSpec:
     def par(self) -> tuple[str, ...]:
         return tuple(s for c in self.parameters for s in c.symbols)
 
+    @cached_property
+    def profiles(self) -> tuple[tuple[Coordinate, str], ...]:
+        """The parameters that are functions, each with the unknown that it is a function of ("": not just one)."""
+        used: dict[str, set[str]] = {c.name: set() for c in self.parameters if c.kind == "profile"}
+        trees = [f.node for f in (*self.definitions, *self.points)]
+        for node in (n for tree in (*trees, *(c.equation for c in self.constraints)) for n in ex.walk(tree)):
+            if isinstance(node, ex.Call) and node.arguments:
+                name = node.function if node.function != "slope" else getattr(node.arguments[0], "name", "")
+                used.get(name, set()).add(getattr(node.arguments[-1], "name", ""))
+        one = {name: "".join(unknowns) if len(unknowns) == 1 else "" for name, unknowns in used.items()}
+        return tuple((c, one[c.name]) for c in self.parameters if c.name in one)
+
     @property
     def coordinates(self) -> tuple[Coordinate, ...]:
         return self.dependent + self.independent + self.parameters
@@ -108,7 +120,7 @@ class GroupSpec:
         found: dict[str, Any] = {}
         for c in self.coordinates:
             parts = tuple(scalar(s) for s in c.symbols)
-            found[c.name] = parts if c.is_vector else parts[0]
+            found[c.name] = Profile(parts[0], parts[1:]) if c.kind == "profile" else parts if c.is_vector else parts[0]
             found.update(zip(c.symbols, parts, strict=True))
         found["t"] = scalar("t")
         return found
@@ -144,9 +156,11 @@ def line_of(text: str, table: str | None, key: str | None = None) -> int:
 def component_names(name: str, kind: str, dimension: int) -> tuple[str, ...]:
     """Return x_C, y_C(, z_C) for a point C, V_x, V_y(, V_z) for a vector V, the name itself for a number."""
     axes = "xyz"[:dimension]
-    match COORDINATE_KINDS.get(kind, "S"):
+    match PARAMETER_KINDS.get(kind, "S"):
         case "P":
             return tuple(f"{a}_{name}" for a in axes)
         case "V":
             return tuple(f"{name}_{a}" for a in axes)
+        case "F":  # where the function is developed, and the coefficients of its Taylor polynomial there
+            return (f"{name}_at", *(f"{name}_{k}" for k in range(5)))
     return (name,)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+import importlib
 import io
 import json
+import os
 import sys
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -343,6 +346,9 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
 }
 
 
+WITHOUT_NUMBA = ("types", "show")
+
+
 def _read_as_meant(arguments: Sequence[str]) -> list[str]:
     """Return the arguments with what argparse would misread in its long form: a time below zero, a file as joints."""
     found: list[str] = []
@@ -356,20 +362,58 @@ def _read_as_meant(arguments: Sequence[str]) -> list[str]:
     return found
 
 
+def _numba_without_blas() -> None:
+    """Load Numba without the BLAS that it looks for: to import SciPy's takes 0.13 s, and no kernel here calls it.
+
+    Only for a process of our own: elsewhere somebody's kernels may want it.
+    """
+    library = "scipy.linalg.cython_blas"
+    if not {library, "numba.np.arraymath"} & sys.modules.keys():
+        sys.modules[library] = None  # type: ignore[assignment]
+        try:
+            importlib.import_module("numba.np.arraymath")
+        finally:
+            del sys.modules[library]
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; every error of the user's ends in one message and its exit code."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # Φ becomes ? where the terminal cannot show it
     try:
-        options = _arguments().parse_args(_read_as_meant(sys.argv[1:] if arguments is None else arguments))
-        return COMMANDS[options.command](options)
+        try:
+            options = _arguments().parse_args(_read_as_meant(sys.argv[1:] if arguments is None else arguments))
+            if arguments is None and options.command not in WITHOUT_NUMBA:
+                _numba_without_blas()
+            return COMMANDS[options.command](options)
+        finally:
+            if sys.stdout is not None:
+                sys.stdout.flush()
     except AssurgentError as error:
-        err.print(f"[bold red]assurgent:[/] {_literal(str(error))}", soft_wrap=True, highlight=False)
+        _say(f"[bold red]assurgent:[/] {_literal(str(error))}")
         return error.exit_code
     except KeyboardInterrupt:
-        err.print("interrupted; nothing half-written")
+        _say("interrupted; nothing half-written")
         return 130
     except BrokenPipeError:
-        sys.stderr.close()
-        return 0
+        return _without_output(0)
+    except SystemExit as done:
+        if done.code != 1:  # of --help and --version
+            raise
+        return _without_output(0)  # rich has met a closed pipe
+    except OSError as error:
+        _say(f"[bold red]assurgent:[/] the output cannot be written: {_literal(error.strerror or str(error))}")
+        return _without_output(1)
+
+
+def _say(line: str) -> None:
+    with contextlib.suppress(OSError):  # there is nobody to be told
+        err.print(line, soft_wrap=True, highlight=False)
+
+
+def _without_output(code: int) -> int:
+    """Return an exit code, after which Python does not try once more to write what nobody takes."""
+    with contextlib.suppress(OSError, ValueError):  # no file below, as in tests
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return code

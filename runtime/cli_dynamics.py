@@ -6,7 +6,6 @@ import argparse
 import json
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,7 +13,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from .cli_mechanism import ROWS, _times, load_model, motion_table
+from .cli_mechanism import ROWS, _times, check_output, load_model, motion_table
 from .cli_progress import tell, watched
 
 if TYPE_CHECKING:
@@ -60,13 +59,6 @@ def _common(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a parameter's value")
 
 
-def _check_output(options: argparse.Namespace) -> None:
-    if options.output is not None:
-        from .motion.writers import check_target
-
-        check_target(Path(options.output))
-
-
 def _write(options: argparse.Namespace, results: Results) -> None:
     if options.output is not None:
         path = results.save(options.output)
@@ -77,7 +69,7 @@ def _write(options: argparse.Namespace, results: Results) -> None:
 def command_inverse(options: argparse.Namespace) -> int:
     from .computed import inverse_dynamics
 
-    _check_output(options)
+    check_output(options)
     model = load_model(options)
     with watched(err, "solving ...") as progress:
         found = inverse_dynamics(model, _times(options.at), options.method, progress)
@@ -143,7 +135,7 @@ def _marked(results: Results) -> None:
 def command_simulate(options: argparse.Namespace) -> int:
     from .computed import simulation
 
-    _check_output(options)
+    check_output(options)
     model = load_model(options)
     with watched(err, "integrating ...") as progress:
         through = not options.stop_at_bifurcation

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import json
 import math
 from collections.abc import Callable, Sequence
@@ -16,6 +17,7 @@ from rich.table import Table
 
 from .cli_progress import tell, watched
 from .errors import InputError
+from .files import check_target, write_whole
 
 if TYPE_CHECKING:
     from .computed import Computed
@@ -97,12 +99,17 @@ def load_model(options: argparse.Namespace) -> Model:
     return load(Path(options.file), _settings(options.set))
 
 
+def check_output(options: argparse.Namespace) -> None:
+    """Refuse a file of results that cannot be written before anything is computed."""
+    if options.output is not None:
+        from .motion.writers import ENDINGS
+
+        check_target(Path(options.output), ENDINGS)
+
+
 # ---- run ----------------------------------------------------------------------------------------------------------
 def command_run(options: argparse.Namespace) -> int:
-    if options.output is not None:
-        from .motion.writers import check_target
-
-        check_target(Path(options.output))
+    check_output(options)
     outcome = _outcome(options)
     if options.output is not None:
         path = outcome.results.save(options.output)
@@ -180,13 +187,10 @@ def command_structure(options: argparse.Namespace) -> int:
     from .motion.planning import study
 
     if options.svg is not None:
-        from .motion.writers import check_target
-
         check_target(Path(options.svg), (".svg",))
     model = load_model(options)
     structure = study(model)
     if options.svg is not None:
-        from .motion.writers import write_whole
         from .pictures.diagram import structural_diagram
 
         text = structural_diagram(model, structure)
@@ -231,12 +235,11 @@ def _target(options: argparse.Namespace, ending: str) -> Path:
 
 
 def command_plot(options: argparse.Namespace) -> int:
-    from .motion.writers import check_target, write_whole
     from .pictures.dynamics_plot import MOST_JOINTS, dynamics_figure
     from .pictures.plot import plot
 
     path = _target(options, ".png")
-    check_target(path, (".png", ".svg", ".pdf"))
+    ending = check_target(path, (".png", ".svg", ".pdf"))
     dynamic = options.reactions is not None or options.energy
     found = _pictured(options, dynamic)
     if len(found.results.time):
@@ -248,7 +251,9 @@ def command_plot(options: argparse.Namespace) -> int:
                 tell(err, f"the {MOST_JOINTS} joints with the largest forces are shown; --reactions A,B chooses others")
         else:
             figure = plot(found.results, found.model, names)
-        write_whole(path, lambda part: figure.savefig(part, format=path.suffix[1:]))
+        picture = io.BytesIO()  # a full disk would meet the drawing program in its midst
+        figure.savefig(picture, format=ending[1:])
+        write_whole(path, lambda part: part.write_bytes(picture.getvalue()))
         out.print(f"wrote {escape(str(path))}", highlight=False, soft_wrap=True)
     found.finished()
     return 0
@@ -267,7 +272,6 @@ def _pictured(options: argparse.Namespace, forces: bool) -> Computed:
 
 
 def command_animate(options: argparse.Namespace) -> int:
-    from .motion.writers import check_target
     from .pictures.animate import animate
 
     path = _target(options, ".html")

@@ -12,6 +12,7 @@ from .errors import AssemblyError, InputError, nearest
 from .mechanism.model import Array, Model
 
 if TYPE_CHECKING:
+    from .dynamics.again import Begun
     from .dynamics.equilibrium import Equilibrium
     from .mechanism.structure import Structure
     from .motion.program import Program
@@ -120,16 +121,18 @@ def simulation(
     progress: Progress = _silent,
     through: bool = True,
     fixed_step: float | None = None,
+    begun: Begun | None = None,
 ) -> Computed:
     """Return the motion under the loads; `through` lets it pass bifurcations on the smooth branch.
 
     Without a `method` it is partition or, where joint coordinates do not tell the position, global.
     `fixed_step` takes equal steps of at most that length instead of those that the tolerance asks for.
+    `begun` is the model at its start, where somebody has that already.
     """
     from .dynamics.forward import simulate
 
     _check_masses(model)
-    outcome = simulate(model, times, method, progress, through=through, fixed_step=fixed_step)
+    outcome = simulate(model, times, method, progress, through=through, fixed_step=fixed_step, begun=begun)
     error = None if outcome.stop is None else AssemblyError(outcome.stop.message, outcome.results)
     return Computed(model, outcome.results, (), error)
 

@@ -44,8 +44,10 @@ class InternalError(AssurgentError):
     exit_code = 1
 
 
-def nearest(name: str, known: Iterable[str]) -> str:
+def nearest(name: object, known: Iterable[str]) -> str:
     """Return ` - did you mean 'x'?` for the known name that is most like `name`, or an empty string."""
+    if not isinstance(name, str):
+        return ""
     candidates = sorted(known)
     found = [c for c in candidates if sorted(c) == sorted(name)]  # letters in another order: L_EB for L_BE
     found = found or difflib.get_close_matches(name, candidates, n=1, cutoff=ALIKE)

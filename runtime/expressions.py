@@ -17,6 +17,7 @@ of numbers only, with comparisons; `mechanism/formulas.py` reads it from the sam
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 MAX_LENGTH = 10_000
@@ -281,15 +282,13 @@ def parse_equation(text: str) -> Equation:
     return Equation(left, right)
 
 
-def names(node: Node | Equation) -> dict[str, int]:
-    """Return every name used, with the column where it stands first, in order of appearance."""
-    found: dict[str, int] = {}
+def walk(node: Node | Equation) -> Iterator[Node]:
+    """Yield all nodes of a tree, in order of appearance."""
     stack: list[Node] = [node.right, node.left] if isinstance(node, Equation) else [node]
     while stack:
         item = stack.pop()
+        yield item
         match item:
-            case Name(name, column):
-                found.setdefault(name, column)
             case Binary(_, left, right, _):
                 stack += [right, left]
             case Negative(operand, _):
@@ -298,6 +297,12 @@ def names(node: Node | Equation) -> dict[str, int]:
                 stack += reversed(arguments)
             case Component(vector, _, _):
                 stack.append(vector)
-            case Number():
-                pass
+
+
+def names(node: Node | Equation) -> dict[str, int]:
+    """Return every name used, with the column where it stands first, in order of appearance."""
+    found: dict[str, int] = {}
+    for item in walk(node):
+        if isinstance(item, Name):
+            found.setdefault(item.name, item.column)
     return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from types import ModuleType
 from typing import Any
 
@@ -38,7 +39,7 @@ class GroupType:
     """One group type; vectors may be given as arrays or by names, ``{"A": (0, 0), "theta": 0.3}``."""
 
     def __init__(self, module: ModuleType) -> None:
-        forgive_damage(module)
+        forgive_damage()
         self.module = module
         self.name: str = module.NAME
         self.space: str = module.SPACE
@@ -53,6 +54,16 @@ class GroupType:
     def __repr__(self) -> str:
         r, s, p = len(self.dependent), len(self.independent), len(self.constraints)
         return f"<GroupType {self.name}: {r} dependent, {s} independent, {p} constraints>"
+
+    @cached_property
+    def steady(self) -> bool:
+        """Whether its Jacobian is the same everywhere, so that it is always closed and never singular: a driven crank."""
+        if self.branches or not self.module.CLOSED_FORM:
+            return False
+        names = (self.dependent, self.independent, self.parameters)
+        phi, h, par = (tuple(0.3 + 0.17 * i for i in range(len(n))) for n in names)
+        kernel = self.module.conditioning_at
+        return bool(getattr(kernel, "py_func", kernel)(phi, h, par, 0.4)[0] == 1.0)
 
     # ---- what reaches compiled code: the right size, contiguous, finite ------------------------------------------
     def pack(self, names: tuple[str, ...], values: Values, what: str) -> Array:
@@ -334,7 +345,8 @@ class GroupType:
 
         s, r, n_par = len(self.independent), len(self.dependent), len(self.parameters)
         points = range(s + r, state.shape[1])
-        table = np.array([*range(s + r), 0, n_par, n_par + r, 0, *points], dtype=np.int64)
+        functions = [0] * len(self.module.PROFILES)  # none: profiles are what the parameters say
+        table = np.array([*range(s + r), 0, n_par, n_par + r, 0, *functions, *points], dtype=np.int64)
         numbers = np.concatenate([par, np.zeros(r) if start is None else start, [size]])
         made = getattr(self.module, function)
         address = sq.address(made if argument is None else sq.made(made, argument))

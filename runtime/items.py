@@ -10,8 +10,10 @@ import numpy as np
 from numba import carray, njit
 
 from . import lanemath as math
+from . import turns
 from .sequencer import CHANGE_STRIDE, COLUMN_STRIDE, COLUMNS, FAR, OPTIONS, ORDERS, START, STRIDE
 from .sources import dated
+from .turns import LARGEST_MISS, LARGEST_WAY, TURN
 
 
 def constants(  # type: ignore[no-untyped-def]
@@ -182,6 +184,9 @@ def combination_changes(  # type: ignore[no-untyped-def]
     return 0
 
 
+next_to, begun, way = (njit(**OPTIONS)(dated(f)) for f in (turns.next_to, turns.begun, turns.way))
+
+
 @njit(**OPTIONS)
 @dated
 def combine_at(item, e, numbers, q, n, k):  # type: ignore[no-untyped-def]
@@ -223,8 +228,7 @@ def angle(  # type: ignore[no-untyped-def]
 ):  # fmt: skip
     """The continuous angle of a direction. item: its row, place of the value next to which it begins, both components.
 
-    From lane to lane the angle follows its own rate (Euler-Maclaurin, error of order 5), so that it may turn by more
-    than half a revolution between two of them.
+    From lane to lane the angle follows its own rates. Returns the number of lanes too far from the one before them.
     """
     item, numbers, call, t = carray(item_at, FAR), carray(numbers_at, FAR), carray(call_at, FAR), carray(t_at, FAR)
     q, qdot, qddot = carray(q_at, FAR), carray(qdot_at, FAR), carray(qddot_at, FAR)
@@ -245,29 +249,31 @@ def angle(  # type: ignore[no-untyped-def]
             out[a + k], outdot[a + k] = math.atan2(y, x), rate
             outddot[a + k] = (x * ydd - y * xdd - 2.0 * rate * (x * xd + y * yd)) * inverse
     # whole turns: what the rates say of the way from one lane to the next, less what the values say
-    turn = 2.0 * np.pi
+    coarse, whole = 0, 0.0  # whole turns are counted: a sum of them would gather rounding errors
     value = out[a + begin]
     if begin == start:
-        turns = np.round((numbers[item[1]] - value) / turn)
+        whole = np.round((numbers[item[1]] - value) / TURN)
+        out[a + begin] = value + TURN * whole
+        begin += np.uint64(1)
     else:
-        j = begin - np.uint64(1)
-        dt = t[begin] - t[j]
-        way = dt * (0.5 * (outdot[a + j] + outdot[a + begin]) + dt / 12.0 * (outddot[a + j] - outddot[a + begin]))
-        way = way if way - way == 0.0 else 0.0
-        turns = np.round((before + way - value) / turn)
-    out[a + begin] = value + turn * turns
-    for k in range(begin + np.uint64(1), end):
+        value = before
+    for k in range(begin, end):
         j = k - np.uint64(1)
         dt = t[k] - t[j]
-        way = dt * (0.5 * (outdot[a + j] + outdot[a + k]) + dt / 12.0 * (outddot[a + j] - outddot[a + k]))
-        way = way if way - way == 0.0 else 0.0
+        far = way(dt, outdot[a + j], outddot[a + j], outdot[a + k], outddot[a + k])
+        far = far if far - far == 0.0 else 0.0
         here = out[a + k]
-        off = value + way - here
+        off = value + far - here
         if abs(off) > np.pi:
-            turns += np.round(off / turn)
+            more = np.round(off / TURN)
+            whole += more
+            off -= TURN * more
+        fastest = dt * max(abs(outdot[a + j]), abs(outdot[a + k]))
+        if abs(off) > LARGEST_MISS or abs(far) > LARGEST_WAY or fastest > LARGEST_WAY:
+            coarse += 1
         value = here
-        out[a + k] = here + turn * turns
-    return 0
+        out[a + k] = here + TURN * whole
+    return coarse
 
 
 def angle_columns(  # type: ignore[no-untyped-def]

@@ -10,7 +10,6 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 
 from .errors import GenerationError, InputError, nearest
 from .group import GroupType
@@ -119,6 +118,8 @@ def load(name: str, report: Report = _warn) -> GroupType:
 
     `report` receives a line where that happens, because it takes seconds; without it, it is a RuntimeWarning.
     """
+    if not isinstance(name, str):
+        raise InputError(f"there is no group type {name!r} - 'assurgent types' lists their names")
     entry = find_entry(name)
     if entry is not None:
         return _load_shipped(entry, report)
@@ -131,7 +132,7 @@ def load(name: str, report: Report = _warn) -> GroupType:
             if name in other.aliases:
                 return load(other.name, report)
         known = (*names(), *(a for t in own for a in t.aliases))
-        if name.endswith(".toml") or Path(name).is_file():
+        if name.endswith(".toml"):
             raise InputError(
                 f"there is no group type '{name}': load takes the name of a type, such as load(\"RRR\") - a mechanism "
                 f'file is read by assurgent.Mechanism.load("{name}"), a specification made a type by '

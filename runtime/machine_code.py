@@ -1,10 +1,10 @@
-"""Numba's start and its machine code on disk: no SciPy before it is needed; a damaged file is compiled again."""
+"""Numba's start and its machine code on disk: no SciPy before it is needed; what is damaged there is compiled again."""
 
 from __future__ import annotations
 
+import functools
 import importlib
 import sys
-from types import ModuleType
 from typing import Any
 
 
@@ -27,31 +27,27 @@ def defer_blas() -> None:
         linalg.ensure_blas = ask
 
 
-class _ForgivingCache:
-    """A Numba cache whose damaged files count as missing; everything else is Numba's own."""
+@functools.cache
+def forgive_damage() -> None:
+    """Let Numba take damaged machine code on disk for missing, and do without a disk that takes no more of it."""
+    from numba.core.caching import Cache
 
-    def __init__(self, cache: Any) -> None:
-        self._cache = cache
+    load, save = Cache.load_overload, Cache.save_overload
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._cache, name)
-
-    def load_overload(self, signature: Any, context: Any) -> Any:
+    def load_overload(cache: Any, signature: Any, context: Any) -> Any:
         try:
-            return self._cache.load_overload(signature, context)
+            return load(cache, signature, context)
         except Exception:  # noqa: BLE001 - unpickling damaged bytes may raise anything
             try:
-                self._cache.flush()
+                cache.flush()
             except OSError:  # it cannot be written either: compile for this process only
-                self._cache.disable()
+                cache.disable()
             return None
 
+    def save_overload(cache: Any, signature: Any, data: Any) -> None:
+        try:
+            save(cache, signature, data)
+        except OSError:
+            cache.disable()
 
-def forgive_damage(module: ModuleType) -> None:
-    """Let every compiled function of an emitted module survive damage to what is cached of it."""
-    from numba.core.dispatcher import Dispatcher
-
-    functions: list[Any] = [f for f in vars(module).values() if isinstance(f, Dispatcher)]
-    for function in functions:
-        if not isinstance(function._cache, _ForgivingCache):
-            function._cache = _ForgivingCache(function._cache)
+    Cache.load_overload, Cache.save_overload = load_overload, save_overload

@@ -10,11 +10,13 @@ from __future__ import annotations
 import numpy as np
 from numba import carray, njit
 
+from .items import begun, next_to, way
 from .sequencer import CALL_SIZE, FAR, OPTIONS, ORDERS, STRIDE
 from .sources import dated
+from .turns import LARGEST_MISS, LARGEST_WAY
 
 INLINED = {**OPTIONS, "no_cpython_wrapper": True}
-TURN = 2.0 * np.pi
+ROUGH = 1e-8  # rad, of a sum of bounds a hundred times the errors and more: above, a rod's rotation needs more lanes
 
 
 @njit(**INLINED)
@@ -132,22 +134,8 @@ def whole_turns(item, numbers, q, n, k, value):  # type: ignore[no-untyped-def]
     if value - value != 0.0:
         return 0.0
     if item[3] >= 0:
-        driven = item[4] * q[item[3] * n + k] + numbers[item[5]]
-        return TURN * np.round((driven - value) / TURN)
-    return -TURN * np.ceil((value - np.pi) / TURN - 1e-12)  # a start of -π but for rounding is π
-
-
-@njit(**INLINED)
-@dated
-def followed(ahead, value, rate, bend, before, bend_before, t, k):  # type: ignore[no-untyped-def]
-    """The value of an angle in lane k next to what its rates say from the lane before (Euler-Maclaurin)."""
-    if k == 0:
-        return value
-    dt = t[k] - t[k - 1]
-    way = dt * (0.5 * (before + rate) + dt / 12.0 * (bend_before - bend))
-    if way - way == 0.0:
-        ahead += way
-    return value + TURN * np.round((ahead - value) / TURN)
+        return next_to(value, item[4] * q[item[3] * n + k] + numbers[item[5]]) - value
+    return begun(value) - value
 
 
 def write_angle(  # type: ignore[no-untyped-def]
@@ -270,7 +258,10 @@ def write_spatial_angle(  # type: ignore[no-untyped-def]
     item_at, numbers_at, changes_at, signs_at, t_at, q_at, qdot_at, qddot_at,
     out_at, outdot_at, outddot_at, call_at, first, last, work_at
 ):  # fmt: skip
-    """The angle of a spatial joint. item: places, driver, axis and normals, axes of the first and the second body."""
+    """The angle of a spatial joint. item: places, driver, axis and normals, axes of the first and the second body.
+
+    Returns the number of lanes too far from the one before them.
+    """
     item, numbers, call, t = carray(item_at, FAR), carray(numbers_at, FAR), carray(call_at, FAR), carray(t_at, FAR)
     q, qdot, qddot = carray(q_at, FAR), carray(qdot_at, FAR), carray(qddot_at, FAR)
     out, outdot, outddot = carray(out_at, FAR), carray(outdot_at, FAR), carray(outddot_at, FAR)
@@ -279,8 +270,8 @@ def write_spatial_angle(  # type: ignore[no-untyped-def]
     two = behind(item, one, 3)
     first_body = behind(item, two, 3)
     second_body = behind(item, first_body, 9)
-    ahead, before, bend_before, shift = 0.0, 0.0, 0.0, 0.0
-    i = 0
+    angle, before, bend_before, shift = 0.0, 0.0, 0.0, 0.0
+    i, coarse = 0, 0
     for k in range(call[CALL_SIZE + last - 1] + 1):
         u0, u1, u2 = vector(item, axis, numbers, q, n, k)
         a0, a1, a2 = vector(item, one, numbers, q, n, k)
@@ -295,11 +286,131 @@ def write_spatial_angle(  # type: ignore[no-untyped-def]
         c0, c1, c2 = spin(item, second_body, numbers, q, qddot, n, k)
         d0, d1, d2 = vector(item, axis, numbers, qdot, n, k)
         bend = u0 * (c0 - v0) + u1 * (c1 - v1) + u2 * (c2 - v2) + d0 * w0 + d1 * w1 + d2 * w2
-        ahead = followed(ahead, value, rate, bend, before, bend_before, t, k)
-        before, bend_before = rate, bend
         if k == 0:
-            shift = whole_turns(item, numbers, q, n, k, ahead)
+            angle, shift = value, whole_turns(item, numbers, q, n, k, value)
+        else:
+            dt = t[k] - t[k - 1]
+            far = way(dt, before, bend_before, rate, bend)
+            far = far if far - far == 0.0 else 0.0
+            ahead = angle + far
+            angle = next_to(value, ahead)
+            fastest = dt * max(abs(before), abs(rate))
+            if abs(angle - ahead) > LARGEST_MISS or abs(far) > LARGEST_WAY or fastest > LARGEST_WAY:
+                coarse += 1
+        before, bend_before = rate, bend
         if k == call[CALL_SIZE + i]:
-            out[item[0] + i], outdot[item[1] + i], outddot[item[2] + i] = ahead + shift, rate, bend
+            out[item[0] + i], outdot[item[1] + i], outddot[item[2] + i] = angle + shift, rate, bend
             i += 1
-    return 0
+    return coarse
+
+
+# ---- rods: directions without axes of their own ---------------------------------------------------------------------
+@njit(**INLINED)
+@dated
+def dot(a, b):  # type: ignore[no-untyped-def]
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
+@njit(**INLINED)
+@dated
+def cross(a, b):  # type: ignore[no-untyped-def]
+    return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
+
+
+@njit(**INLINED)
+@dated
+def triple(x, at):  # type: ignore[no-untyped-def]
+    return x[at], x[at + 1], x[at + 2]
+
+
+@njit(**INLINED)
+@dated
+def fan(h, a, b, rate, bend, other_rate, other_bend):  # type: ignore[no-untyped-def]
+    """The area between a path on the sphere from a to b and the great circle, seen from a; its rates at b and at a.
+
+    It is the integral of det(a, u, u̇) / (1 + a·u), which begins with two zeros: exact for polynomials of degree four.
+    The second number is the difference from the trapezoidal rule with end correction, exact for degree three.
+    """
+    d = 1.0 + dot(a, b)
+    across = cross(a, b)
+    last = dot(across, rate) / d
+    slope = h * (dot(across, bend) - last * dot(a, rate)) / d
+    more = h * (-last / 10.0 + slope / 30.0 + h * h / 120.0 * dot(a, cross(other_rate, other_bend)))
+    return h * (0.5 * last - slope / 12.0) + more, more
+
+
+@njit(**INLINED)
+@dated
+def transported(h, a, a1, a2, b, b1, b2, p):  # type: ignore[no-untyped-def]
+    """Carry a direction p across a to b without spin: the shortest turn, and the area that the path encloses with it.
+
+    a and b have their rates. Seen from a and from b the area has errors of order six that cancel in the mean. What
+    the last term adds bounds the error: it is returned behind p.
+    """
+    one, more = fan(h, a, b, b1, b2, a1, a2)
+    two, less = fan(-h, b, a, a1, a2, b1, b2)
+    area = 0.5 * (one - two)
+    c, s = np.cos(area), np.sin(area)
+    q = cross(a, p)
+    x, y, z = c * p[0] + s * q[0], c * p[1] + s * q[1], c * p[2] + s * q[2]
+    way = (b[0] * x + b[1] * y + b[2] * z) / (1.0 + dot(a, b))
+    x, y, z = x - way * (a[0] + b[0]), y - way * (a[1] + b[1]), z - way * (a[2] + b[2])
+    way = b[0] * x + b[1] * y + b[2] * z  # rounding does not add up
+    x, y, z = x - way * b[0], y - way * b[1], z - way * b[2]
+    size = np.sqrt(x * x + y * y + z * z)
+    return (x / size, y / size, z / size), max(abs(more), abs(less))
+
+
+def write_rod(  # type: ignore[no-untyped-def]
+    item_at, numbers_at, changes_at, signs_at, t_at, q_at, qdot_at, qddot_at,
+    out_at, outdot_at, outddot_at, call_at, first, last, work_at
+):  # fmt: skip
+    """Rotation, ω and α of a rod, which has no spin; 1 where its lanes are too far apart for the rotation.
+
+    item: places; the place of its numbers, five vectors: line, normal and their product in its own axes, the line and
+    the normal in the first configuration; components of the line.
+    """
+    item, numbers, call, t = carray(item_at, FAR), carray(numbers_at, FAR), carray(call_at, FAR), carray(t_at, FAR)
+    q, qdot, qddot = carray(q_at, FAR), carray(qdot_at, FAR), carray(qddot_at, FAR)
+    out, outdot, outddot = carray(out_at, FAR), carray(outdot_at, FAR), carray(outddot_at, FAR)
+    n, own = call[STRIDE], item[3]
+    still, miss, before = (0.0, 0.0, 0.0), 0.0, 0.0
+    a, p = triple(numbers, own + 9), triple(numbers, own + 12)
+    a1, a2 = still, still
+    i = 0
+    for k in range(call[CALL_SIZE + last - 1] + 1):
+        b, b1 = vector(item, 4, numbers, q, n, k), vector(item, 4, numbers, qdot, n, k)
+        b2 = vector(item, 4, numbers, qddot, n, k)
+        if k == 0:
+            p, _ = transported(0.0, a, still, still, b, still, still, p)
+        else:
+            p, error = transported(t[k] - before, a, a1, a2, b, b1, b2, p)
+            miss += error
+        a, a1, a2, before = b, b1, b2, t[k]
+        if k == call[CALL_SIZE + i]:
+            r, w, v = cross(b, p), cross(b, b1), cross(b, b2)
+            for row in range(3):
+                for column in range(3):
+                    out[item[0] + 9 * i + 3 * row + column] = (
+                        b[row] * numbers[own + column] + p[row] * numbers[own + 3 + column]
+                        + r[row] * numbers[own + 6 + column]
+                    )
+                outdot[item[1] + 3 * i + row], outddot[item[2] + 3 * i + row] = w[row], v[row]
+            i += 1
+    return 0 if miss <= ROUGH else 1
+
+
+@njit(**INLINED | {"no_cpython_wrapper": False})
+@dated
+def carry(t, u, rate, bend, p):  # type: ignore[no-untyped-def]
+    """Carry p[0], across the direction u[0], along its path into p (lane, component); the bound of the error."""
+    miss = 0.0
+    for k in range(1, len(t)):
+        a, b = triple(u[k - 1], 0), triple(u[k], 0)
+        found, error = transported(
+            t[k] - t[k - 1], a, triple(rate[k - 1], 0), triple(bend[k - 1], 0), b, triple(rate[k], 0),
+            triple(bend[k], 0), triple(p[k - 1], 0),
+        )  # fmt: skip
+        p[k, 0], p[k, 1], p[k, 2] = found
+        miss += error
+    return miss

@@ -31,12 +31,15 @@ N_ARGUMENTS = 15
 
 # places in the integers of a call
 STRIDE, START, COLUMNS, COLUMN_STRIDE, CHANGE_STRIDE, ITERATIONS, SKIPPED, ORDERS, CALL_SIZE = range(9)
-# columns of the table of steps: address, address of the assembly (0: none), place of the item's table, first φ, number,
-# address of Newton for all lanes at once (0: none)
+# columns of the table of steps: address, address of the assembly (0: none), place of the item's table, first φ, number
+# (negative: of a closed form), address of Newton for all lanes at once (0: none)
 ADDRESS, ASSEMBLY, PLACE, PHI, N_PHI, SETTLE, STEP_SIZE = range(7)
 # columns of the report of a look at the quality
-LEAST, LEAST_AT, RESIDUAL, SUSPECTS, STRAYS, REPORT_SIZE = range(6)
-NEAR = 0.35  # conditioning below which two branches may meet between two lanes
+LEAST, LEAST_AT, RESIDUAL, SUSPECTS, REPORT_SIZE = range(5)
+# what may have happened between two lanes: nothing, the group came near to singularity, it jumped, the step is too long
+NOTHING, NEAR, JUMP, LONG = range(4)
+CLOSE = 0.6  # conditioning of two lanes together above which neither is near to singularity
+STEEP = 0.35  # change of the conditioning between two lanes that is not trusted
 FAR_OFF = 0.25  # distance from the prediction, as a share of the way of the step, that is not trusted
 # Newton at once: lanes of one serial step where it is not one lane, lanes worth it, and steps of one lane after a
 # longer one that was not trusted.
@@ -176,6 +179,7 @@ def missed(rows, t, out, a, b):  # type: ignore[no-untyped-def]
     """
     dt, way, miss = t[b] - t[a], 1e-300, 0.0
     for row in rows:
+        way = max(way, 1e-9 * abs(out[0, row, a]))
         d = out[0, row, b] - out[0, row, a]
         way = max(way, abs(d), abs(dt * out[1, row, a]), abs(dt * out[1, row, b]))
         miss = max(miss, abs(d - dt * (out[1, row, a] + 0.5 * dt * out[2, row, a])))
@@ -229,11 +233,11 @@ def without_solution(rows, out, k, last):  # type: ignore[no-untyped-def]
 @njit(**OPTIONS)
 @dated
 def look(kappa, residual, state, t, tables, step, first, last, report):  # type: ignore[no-untyped-def]
-    """Note the least conditioning, the largest residual, where branches may meet, and steps off their prediction."""
-    least, largest = np.inf, report[RESIDUAL]
-    for k in range(np.uint64(first), np.uint64(last)):
-        least = least if kappa[k] >= least else kappa[k]  # NaN comes through
-        largest = largest if residual[k] <= largest else residual[k]
+    """Note the least conditioning, the largest residual, and the number of steps that a closer look is due to."""
+    least, largest, numbers = extremes(kappa, residual, first, last)
+    if numbers < last - first:
+        least = largest = np.nan
+    largest = report[RESIDUAL] if largest <= report[RESIDUAL] else largest
     report[RESIDUAL] = largest
     if not least >= report[LEAST]:
         report[LEAST] = least
@@ -241,30 +245,111 @@ def look(kappa, residual, state, t, tables, step, first, last, report):  # type:
             if not kappa[k] > least:
                 report[LEAST_AT] = k
                 break
-    if not least >= NEAR:
-        for k in range(first + 1, last - 1):
-            here, before, behind = kappa[k], kappa[k - 1], kappa[k + 1]
-            # a V that reaches zero falls by its own height within one step
-            if here < NEAR and here <= before and here <= behind and here <= 1.2 * max(before - here, behind - here):
-                report[SUSPECTS] += 1
-    if step[N_PHI] < 0:  # closed form: its branch is its sign
-        return
-    scale = 0.0
-    for i in range(step[N_PHI]):
-        row = tables[step[PLACE] + step[PHI] + i]
-        for k in range(first, last):
-            scale = max(scale, abs(state[0, row, k]))
-    for k in range(first, last - 1):
-        dt = t[k + 1] - t[k]
-        way, miss = 0.0, 0.0
-        for i in range(step[N_PHI]):
-            row = tables[step[PLACE] + step[PHI] + i]
-            x, y = state[0, row, k], state[0, row, k + 1]
-            way = max(way, abs(y - x))
-            miss = max(miss, abs(y - x - dt * (state[1, row, k] + 0.5 * dt * state[2, row, k])))
-            miss = max(miss, abs(y - x - dt * (state[1, row, k + 1] - 0.5 * dt * state[2, row, k + 1])))
-        if miss > FAR_OFF * way and miss > 1e-4 * scale:
-            report[STRAYS] += 1
+    place, count = step[PLACE] + step[PHI], abs(step[N_PHI])
+    rows = tables[place : place + count]
+    if not least >= CLOSE:
+        close = 0 if least >= 0.0 else 1
+        for k in range(np.uint64(first), np.uint64(last - 1)):
+            here, there = kappa[k], kappa[k + np.uint64(1)]
+            close += (here + there <= 1.3 * CLOSE) | (abs(here - there) > STEEP)
+        for k in range(first, last - 1 if close > 0 else first):
+            report[SUSPECTS] += nearing(kappa, t, k, first, last) != NOTHING
+    if step[N_PHI] < 0:
+        size = largest_of(rows, state, first)
+        for row in rows:
+            report[SUSPECTS] += jumps(state[0, row], first, last, size)
+        if last - first > 1:  # at the ends nothing but the rates tells
+            report[SUSPECTS] += not missed(rows, t, state, first, first + 1) <= FAR_OFF
+            report[SUSPECTS] += not missed(rows, t, state, last - 2, last - 1) <= FAR_OFF
+    else:
+        for k in range(first, last - 1):
+            report[SUSPECTS] += not missed(rows, t, state, k, k + 1) <= FAR_OFF
+
+
+@njit(**{**OPTIONS, "fastmath": {"contract", "nnan", "nsz"}})
+@dated
+def extremes(kappa, residual, first, last):  # type: ignore[no-untyped-def]
+    """The least conditioning and the largest residual, in vectors of lanes, and the number of lanes with numbers."""
+    least, largest, numbers = np.inf, 0.0, 0
+    for k in range(np.uint64(first), np.uint64(last)):
+        least = kappa[k] if kappa[k] < least else least
+        largest = residual[k] if residual[k] > largest else largest
+    for k in range(np.uint64(first), np.uint64(last)):
+        numbers += is_number(kappa[k] + residual[k])
+    return least, largest, numbers
+
+
+@njit(**OPTIONS)
+@dated
+def is_number(x):  # type: ignore[no-untyped-def]
+    return x - x == 0.0
+
+
+@njit(**OPTIONS)
+@dated
+def nearing(kappa, t, k, first, last):  # type: ignore[no-untyped-def]
+    """Whether the conditioning may reach zero between lanes k and k + 1: it falls towards there fast enough."""
+    here, there = kappa[k], kappa[k + 1]
+    change, both = abs(here - there), (here + there) / 1.3
+    if both > CLOSE and change <= STEEP:
+        return NOTHING
+    dt = t[k + 1] - t[k]
+    near = not both > change or last - first < 3
+    if k > first:
+        near = near or (kappa[k - 1] - here - 1e-9) * dt >= both * (t[k] - t[k - 1])
+    if k + 2 < last:
+        near = near or (kappa[k + 2] - there - 1e-9) * dt >= both * (t[k + 2] - t[k + 1])
+    return NEAR if near else LONG if change > STEEP else NOTHING
+
+
+@njit(**OPTIONS)
+@dated
+def jumps(x, first, last, size):  # type: ignore[no-untyped-def]
+    """The number of steps in which a row changes by far more than in those before and behind."""
+    long, found = 0, 0
+    for k in range(np.uint64(first + 1), np.uint64(max(first + 1, last - 2))):
+        long += abs(x[k + np.uint64(1)] - x[k]) > 0.1 * size
+    for k in range(first + 1, last - 2 if long > 0 else first):
+        found += jumped(x[k - 1], x[k], x[k + 1], x[k + 2], size)
+    return found
+
+
+@njit(**OPTIONS)
+@dated
+def jumped(before, here, there, behind, size):  # type: ignore[no-untyped-def]
+    """Whether the step from here to there is long, and far longer than its neighbours."""
+    return abs(there - here) > max(0.1 * size, 4.0 * (abs(here - before) + abs(behind - there)))
+
+
+@njit(**OPTIONS)
+@dated
+def largest_of(rows, state, k):  # type: ignore[no-untyped-def]
+    """The largest |φ| at a lane."""
+    size = 0.0
+    for row in rows:
+        size = max(size, abs(state[0, row, k]))
+    return size
+
+
+@njit(**OPTIONS)
+@dated
+def marks(kappa, state, t, rows, closed, found):  # type: ignore[no-untyped-def]
+    """Write for every step of a group what may have happened in it."""
+    last = len(found) + 1
+    size = largest_of(rows, state, 0)
+    for k in range(last - 1):
+        found[k] = nearing(kappa, t, k, 0, last)
+        if found[k] == NOTHING and not closed and not missed(rows, t, state, k, k + 1) <= FAR_OFF:
+            found[k] = LONG
+        if not closed or found[k] != NOTHING:
+            continue
+        if k == 0 or k == last - 2:
+            found[k] = NOTHING if missed(rows, t, state, k, k + 1) <= FAR_OFF else JUMP
+            continue
+        for row in rows:
+            x = state[0, row]
+            if jumped(x[k - 1], x[k], x[k + 1], x[k + 2], size):
+                found[k] = JUMP
 
 
 @functools.cache

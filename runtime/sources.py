@@ -15,6 +15,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from .machine_code import forgive_damage
+
 PROJECT = __name__.partition(".")[0]
 _IMPORT = re.compile(r"^[ \t]*from[ \t]+([.\w]+)[ \t]+import[ \t]+(\([^)]*\)|[^\n]*)|^[ \t]*import[ \t]+([.\w]+)", re.M)
 _TEMPLATE = re.compile(r'"([\w.]+\.jinja)"')
@@ -88,6 +90,7 @@ def dated(function: Callable[..., Any]) -> Callable[..., Any]:
     Numba compares the file of a function only; machine code made with another version of a second file would be taken
     as good, and read its arguments wrongly. Of a user's type the sources are those that emitted modules build on.
     """
+    forgive_damage()
     module = function.__module__
     known = module if source_of(module) is not None else f"{PROJECT}.runtime.lanemath"
     function.__qualname__ = f"{function.__name__}_{digest(known)[:12]}"

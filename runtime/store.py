@@ -223,26 +223,22 @@ class Store:
 
         try:
             self.root.mkdir(parents=True, exist_ok=True, mode=0o700)
-        except OSError as error:
-            raise GenerationError(
-                f"{self.root}: cannot be made: {error.strerror} - set ASSURGENT_CACHE to a folder that you can write"
-            ) from error
-        self._is_private()
-        lock = filelock.FileLock(self.root / f".{module}.lock")
-        try:
-            lock.acquire(blocking=False)
-        except filelock.Timeout:
-            waiting()
-            lock.acquire()
-        except OSError as error:
+            self._is_private()
+            lock = filelock.FileLock(self.root / f".{module}.lock")
+            try:
+                lock.acquire(blocking=False)
+            except filelock.Timeout:
+                waiting()
+                lock.acquire()
+            try:
+                self._sweep(module)
+                yield
+            finally:
+                lock.release()
+        except OSError as error:  # also of what is done under the lock: a full disk
             raise GenerationError(
                 f"{self.root}: cannot be written: {error.strerror} - set ASSURGENT_CACHE to a folder that you can write"
             ) from error
-        try:
-            self._sweep(module)
-            yield
-        finally:
-            lock.release()
 
     def _sweep(self, module: str) -> None:
         """Remove what killed processes left behind; only the holder of the lock writes here."""

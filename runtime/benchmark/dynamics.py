@@ -74,7 +74,7 @@ def partition(case: Case) -> Prepared:
     ours = started(REFERENCE)
     machine, y = ours.machine(), np.concatenate([ours.z, ours.zdot])
     machine.enter(ours.t, y)
-    K = np.zeros((1, len(y)))
+    K = np.zeros((1, len(y) + 1))
 
     @njit
     def evaluations(ints, x, y, K):  # type: ignore[no-untyped-def]

@@ -12,54 +12,9 @@ from ..motion.plan import Array
 from ..store import Store, module_name
 from .chains import PLANAR_SPEED, Chain, drafted, turning
 from .drafts import Draft
+from .files import text
 from .jets import Jet, constant
 from .methods import Check
-
-COUPLER = """format = 1
-name = "bench-coupler-8"
-title = "coupler P-Q on rods to an input B, two fixed points and two sliders: eight unknowns without a closed form"
-space = "spatial"
-
-[dependent]
-P = "point"
-Q = "point"
-s1 = "length"
-s2 = "length"
-
-[independent]
-B = "point"
-A1 = "point"
-A2 = "point"
-D1 = "point"
-u1 = "unit vector"
-D2 = "point"
-u2 = "unit vector"
-
-[parameters]
-L_PQ = "length"
-L_PB = "length"
-L_PA2 = "length"
-L_QA1 = "length"
-L_PS1 = "length"
-L_QS1 = "length"
-L_PS2 = "length"
-L_QS2 = "length"
-
-[let]
-S1 = "D1 + s1*u1"
-S2 = "D2 + s2*u2"
-
-[constraints]
-PQ = "|P - Q|^2 = L_PQ^2"
-PB = "|P - B|^2 = L_PB^2"
-PA2 = "|P - A2|^2 = L_PA2^2"
-QA1 = "|Q - A1|^2 = L_QA1^2"
-PS1 = "|P - S1|^2 = L_PS1^2"
-QS1 = "|Q - S1|^2 = L_QS1^2"
-PS2 = "|P - S2|^2 = L_PS2^2"
-QS2 = "|Q - S2|^2 = L_QS2^2"
-"""
-
 
 DEGREE = float(np.radians(1.0)) / PLANAR_SPEED  # time in which the input turns by a degree: the step of these cases
 Track = tuple[Jet, ...]  # a point over time
@@ -163,7 +118,7 @@ def spatial_alone() -> tuple[Chain, Check]:
     first = draft.rows(3)
     fixed = [draft.constants(x) for x in (_A1, _A2, _S1, _U1, _S2, _U2)]
     known = (*first, *(row for rows in fixed for row in rows))
-    phi = draft.group(own_type("bench-coupler-8", COUPLER), known, par, [*map(float, (*_P, *_Q)), 0.0, 0.0])
+    phi = draft.group(own_type("bench-coupler-8", text("coupler-8")), known, par, [*map(float, (*_P, *_Q)), 0.0, 0.0])
 
     def given(time: Array) -> dict[int, Array]:
         theta = turning(0.0, PLANAR_SPEED, time)

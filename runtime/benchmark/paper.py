@@ -1,57 +1,17 @@
-"""The figures of the paper: Saura, Segado and Dopico, Tables 3, 4 and 5 (Fortran, Intel i5-2400, MKL and MA27)."""
+"""The figures of the paper, from their file: by number of equations, or by method."""
 
 from __future__ import annotations
 
-# nEq: GLOB, GLOB_SP, MOD_TD, MOD_3OT in seconds
-TABLE_3 = {
-    22: (0.746, 0.976, 0.016, 0.035),
-    42: (2.171, 1.823, 0.049, 0.112),
-    62: (4.198, 2.509, 0.087, 0.205),
-    82: (7.059, 3.124, 0.119, 0.269),
-    102: (11.036, 4.502, 0.156, 0.348),
-    122: (16.696, 5.108, 0.180, 0.416),
-    142: (24.694, 6.021, 0.205, 0.475),
-    162: (33.221, 6.814, 0.252, 0.563),
-    182: (44.466, 7.981, 0.284, 0.642),
-    202: (57.139, 8.715, 0.317, 0.718),
-}
-# nEq: for the three speeds, GLOB_SP / MOD_TD, then GLOB_SP / MOD_3OT
-TABLE_4 = {
-    14: ((2.248, 2.326, 2.706), (0.121, 0.181, 0.280)),
-    86: ((2.593, 2.390, 2.856), (0.119, 0.170, 0.274)),
-    166: ((2.456, 2.623, 3.207), (0.125, 0.178, 0.298)),
-    246: ((2.715, 2.579, 3.200), (0.131, 0.183, 0.277)),
-    326: ((2.821, 2.636, 3.364), (0.136, 0.195, 0.296)),
-    406: ((2.782, 2.686, 3.287), (0.138, 0.194, 0.298)),
-    486: ((2.918, 2.830, 3.520), (0.142, 0.202, 0.302)),
-    566: ((3.070, 2.953, 3.548), (0.147, 0.204, 0.319)),
-    646: ((3.146, 2.935, 3.691), (0.152, 0.219, 0.339)),
-    726: ((3.082, 3.022, 3.672), (0.150, 0.209, 0.326)),
-    806: ((3.180, 3.166, 3.706), (0.156, 0.217, 0.339)),
-}
-# nEq: GLOB_SP in seconds for the three speeds
-TABLE_4_SECONDS = {
-    14: (0.281, 0.435, 0.717),
-    86: (1.981, 2.870, 4.632),
-    166: (3.946, 5.771, 9.655),
-    246: (5.974, 8.688, 13.977),
-    326: (8.408, 12.090, 19.623),
-    406: (10.372, 15.084, 24.616),
-    486: (12.745, 18.673, 29.873),
-    566: (15.849, 22.432, 37.080),
-    646: (18.205, 26.924, 43.303),
-    726: (21.013, 30.123, 48.343),
-    806: (23.758, 33.929, 54.629),
-}
-# share of position, velocity, acceleration and other in percent, spatial, nEq = 806
-TABLE_5 = {
-    "GLOB_SP": (77.7, 17.6, 2.7, 2.0),
-    "MOD_TD": (94.5, 1.7, 3.4, 0.4),
-    "MOD_3OT": (8.6, 6.1, 80.8, 4.5),
-}
-# position, velocity, acceleration and other at nEq = 806, as printed (there in ms; by Table 4 these are seconds)
-TABLE_5_SECONDS = {
-    "GLOB_SP": (42.431, 9.640, 1.451, 1.107),
-    "MOD_TD": (13.931, 0.249, 0.499, 0.063),
-    "MOD_3OT": (13.853, 9.781, 130.170, 7.241),
-}
+import tomllib
+from typing import Any
+
+from .files import text
+
+
+def _by_size(table: dict[str, Any]) -> dict[int, Any]:
+    return {int(size): figures for size, figures in table.items()}
+
+
+_FOUND = tomllib.loads(text("paper"))
+TABLE_3, TABLE_4, TABLE_4_SECONDS = (_by_size(_FOUND[name]) for name in ("table_3", "table_4", "table_4_seconds"))
+TABLE_5, TABLE_5_SECONDS = _FOUND["table_5"], _FOUND["table_5_seconds"]

@@ -19,80 +19,12 @@ from rich.console import Console
 from rich.table import Table
 
 from .claims import Claim
+from .files import FOLDER
 from .report import machine, show, table
 
 ROUNDS = 3
 USUAL_TYPES = ("RRR", "RRP", "triad-6R", "2S1P", "SSR")
 NUMBA = "import numba"
-
-FOUR_BAR = """format = 1
-name = "four-bar"
-space = "planar"
-[points]
-A = [0, 0]
-B = [0, 2]
-C = [4.6, 5.8]
-D = [6, 0]
-[bodies.frame]
-points = ["A", "D"]
-[bodies.crank]
-points = ["A", "B"]
-[bodies.rod]
-points = ["B", "C"]
-[bodies.rocker]
-points = ["D", "C"]
-[joints]
-A = { type = "R", bodies = ["frame", "crank"], at = "A" }
-B = { type = "R", bodies = ["crank", "rod"], at = "B" }
-C = { type = "R", bodies = ["rod", "rocker"], at = "C" }
-D = { type = "R", bodies = ["frame", "rocker"], at = "D" }
-[drivers]
-theta = { joint = "A", angle = "pi/2 + t" }
-[simulation]
-start = 0
-stop = 1
-step = 0.01
-"""
-
-# A crank and a triad with a slider in place of a leg: a type that the library does not have.
-TRIAD = """format = 1
-name = "triad with a slider"
-space = "planar"
-[points]
-O = [-1.3, 0.6]
-A = [-1.15, 0.6]
-B = [2.6, 1.2]
-D = [-0.87, -0.5]
-E = [0.87, -0.5]
-F = [0.0, 1.0]
-G = [-2.0, 1.0]
-[bodies.frame]
-points = ["O", "B", "G"]
-[bodies.crank]
-points = ["O", "A"]
-[bodies.first]
-points = ["A", "D"]
-[bodies.second]
-points = ["B", "E"]
-[bodies.plate]
-points = ["D", "E", "F"]
-[bodies.slider]
-points = ["F"]
-[joints]
-O = { type = "R", bodies = ["frame", "crank"], at = "O" }
-A = { type = "R", bodies = ["crank", "first"], at = "A" }
-D = { type = "R", bodies = ["first", "plate"], at = "D" }
-B = { type = "R", bodies = ["frame", "second"], at = "B" }
-E = { type = "R", bodies = ["second", "plate"], at = "E" }
-F = { type = "R", bodies = ["plate", "slider"], at = "F" }
-G = { type = "P", bodies = ["frame", "slider"], at = "F", through = "G", axis = [1, 0.2] }
-[drivers]
-theta = { joint = "O", angle = "t" }
-[simulation]
-start = 0
-stop = 1
-step = 0.01
-"""
 
 
 @dataclass(frozen=True, order=True)
@@ -135,9 +67,7 @@ def measure(rounds: int = ROUNDS) -> dict[str, Wait]:
 
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        four_bar, triad = folder / "four-bar.toml", folder / "triad.toml"
-        four_bar.write_text(FOUR_BAR, "utf-8")
-        triad.write_text(TRIAD, "utf-8")
+        four_bar, triad = FOLDER / "four-bar.toml", FOLDER / "triad-with-slider.toml"
 
         def run(file: Path) -> list[str]:
             return [python, "-m", "assurgent", "run", str(file)]

@@ -18,6 +18,7 @@ from ..mechanism.builder import Mechanism
 from ..motion.plan import Array
 from . import chains, dynamics_cases, startup
 from .claims import Claim
+from .files import FOLDER
 from .peers import INSTALL, _module
 from .timing import least
 
@@ -86,21 +87,7 @@ def _leg(rounds: int) -> Called:
 # ---- designs ------------------------------------------------------------------------------------------------------
 def four_bar() -> Mechanism:
     """Return a four-bar with a point on its coupler; lengths a, b, c are parameters."""
-    m = Mechanism("four-bar", a=2.0, b=6.0, c=5.0)
-    sketch: dict[str, list[float | str]] = {"A": [0, 0], "B": ["a", 0], "C": [5.0, 4.9], "D": [6, 0], "P": [4.0, 4.0]}
-    for name, place in sketch.items():
-        m.point(name, place)
-    m.body("frame", ["A", "D"])
-    m.body("crank", ["A", "B"], length="a")
-    m.body("rod", ["B", "C", "P"], local={"B": [0, 0], "C": ["b", 0], "P": [3.0, 1.0]})
-    m.body("rocker", ["D", "C"], length="c")
-    for name, bodies in (
-        ("A", ["frame", "crank"]), ("B", ["crank", "rod"]), ("C", ["rod", "rocker"]), ("D", ["frame", "rocker"]),
-    ):  # fmt: skip
-        m.joint(name, "R", bodies, at=name)
-    m.driver("theta", joint="A", angle="2*pi*t")
-    m.simulation.update(start=0, stop=1, step=1 / (INSTANTS - 1))
-    return m
+    return Mechanism.load(FOLDER / "coupler-four-bar.toml")
 
 
 def _designs(rounds: int) -> Iterator[Called]:
@@ -171,42 +158,23 @@ def _pylinkage() -> Callable[[], Any]:
 
 
 # ---- dynamics -----------------------------------------------------------------------------------------------------
-RADIUS, LENGTH, MASSES, INERTIAS = 0.3, 1.1, (3.0, 1.0, 2.0), (0.1, 0.2)
-
-
-def slider_crank() -> Mechanism:
-    """Return a slider-crank with masses, its crank turned once a second."""
-    m = Mechanism("slider-crank")
-    for name, place in (("A", [0, 0]), ("B", [RADIUS, 0]), ("C", [RADIUS + LENGTH, 0])):
-        m.point(name, place)
-    m.body("frame", ["A"])
-    m.body("crank", ["A", "B"], length=RADIUS, mass=MASSES[0], centre=[RADIUS / 2, 0], inertia=INERTIAS[0])
-    m.body("rod", ["B", "C"], length=LENGTH, mass=MASSES[1], centre=[LENGTH / 2, 0], inertia=INERTIAS[1])
-    m.body("slider", ["C"], mass=MASSES[2], centre="C", inertia=0)
-    m.joint("A", "R", ["frame", "crank"], at="A")
-    m.joint("B", "R", ["crank", "rod"], at="B")
-    m.joint("C", "R", ["rod", "slider"], at="C")
-    m.joint("G", "P", ["frame", "slider"], at="C", through="A", axis=[1, 0])
-    m.driver("theta", joint="A", angle="2*pi*t")
-    m.simulation.update(start=0, stop=1, step=0.01)
-    return m
-
-
 def _inverse(instants: int, rounds: int) -> Called:
     """Inverse dynamics with efforts and reactions, beside KinePy (which takes accelerations from differences)."""
     what = f"KinePy / inverse with efforts and reactions, slider-crank, {instants} instants"
     lacking = _missing("kinepy")
     if lacking:
         return Called(what, why=lacking)
-    m = slider_crank()
+    m = Mechanism.load(FOLDER / "slider-crank.toml")
+    moving = [m.bodies[name] for name in ("crank", "rod", "slider")]
+    radius, length = 1e3 * moving[0]["length"], 1e3 * moving[1]["length"]  # in mm
     times: Any = np.linspace(0.0, 1.0, instants)
     with contextlib.redirect_stdout(io.StringIO()):  # it tells what it compiles
         peer = _module("kinepy").System()
-        for mass, inertia, centre in zip(MASSES, (*INERTIAS, 0.0), (RADIUS / 2, LENGTH / 2, 0.0), strict=True):
-            peer.add_solid(m=mass, j=inertia, g=(1e3 * centre, 0.0))  # lengths in mm
+        for body, centre in zip(moving, (radius / 2, length / 2, 0.0), strict=True):
+            peer.add_solid(m=body["mass"], j=body["inertia"], g=(centre, 0.0))
         crank = peer.add_revolute(0, 1)
-        peer.add_revolute(1, 2, (1e3 * RADIUS, 0.0))
-        peer.add_revolute(2, 3, (1e3 * LENGTH, 0.0))
+        peer.add_revolute(1, 2, (radius, 0.0))
+        peer.add_revolute(2, 3, (length, 0.0))
         peer.add_prismatic(0, 3)
         peer.pilot(crank)
         peer.compile()
@@ -254,14 +222,11 @@ def _starting() -> Called:
     import sys
 
     what = "s: warm `assurgent run` of the four-bar over `import numba`"
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "four-bar.toml"
-        path.write_text(startup.FOUR_BAR, "utf-8")
-        command = [sys.executable, "-m", "assurgent", "run", str(path)]
-        warm = startup.usual(os.environ)
-        startup.seconds(command, warm, 1)
-        run = startup.seconds(command, warm, ROUNDS)
-        base = startup.seconds([sys.executable, "-c", startup.NUMBA], warm, ROUNDS)
+    command = [sys.executable, "-m", "assurgent", "run", str(FOLDER / "four-bar.toml")]
+    warm = startup.usual(os.environ)
+    startup.seconds(command, warm, 1)
+    run = startup.seconds(command, warm, ROUNDS)
+    base = startup.seconds([sys.executable, "-c", startup.NUMBA], warm, ROUNDS)
     return Called(what, Claim(what, run.processor - base.processor, 0.5, False))
 
 

@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 import numpy as np
 
-from ..mechanism.model import Array, Function, Joint, Load, Model, PointForce, Spring, Torque, TorsionSpring
+from ..mechanism.model import Array, Function, Joint, Model, PointForce, Spring, Torque, TorsionSpring
+from ..motion.outputs import angle_driver
+from ..turns import begun, next_to
 from .bodylanes import BodyLanes, one_lane
-from .inertia import Inertia, line_of
+from .inertia import Inertia
 from .posture import Posture, width
-
-TURN = 2 * np.pi
 
 
 class Applied:
     """The loads of a model over lanes: wrenches about the bodies' origins, and the energy that can be stored.
 
-    Torsion springs see a continuous angle. Where it is not that of a driver its whole turns are followed: from lane to
-    lane, and from the last ones that were remembered.
+    Torsion springs see the continuous angle of their joint: that of its driver, one that somebody has followed
+    (`near`), or at one posture the one next to what was last remembered.
     """
 
     def __init__(self, model: Model, inertia: Inertia) -> None:
-        self.model, self.inertia = replace(model, loads=tuple(_on_line(model, load) for load in model.loads)), inertia
+        self.model, self.inertia = model, inertia
         self.index = {name: k for k, name in enumerate(model.bodies)}
         d = model.dimension
         self.gravity = np.asarray(model.gravity, dtype=np.float64) if len(model.gravity) else np.zeros(d)
@@ -31,13 +30,12 @@ class Applied:
         self.turns: dict[str, float] = {}  # torsion springs: the last known turn, for whole turns in space
         self._whole: dict[str, float] = {}  # the same in the plane: what whole turns add to the continuous angles
         self._given = {i.joint: i.value for i in model.initial if i.coordinate == "angle"}
-        self._driven = {d.joint: d for d in model.drivers.values() if d.joint is not None and d.kind == "angle"}
 
     # ---- over lanes -----------------------------------------------------------------------------------------------
     def over(self, bodies: BodyLanes, weight: bool = True, near: Mapping[str, Array] | None = None) -> Array:
         """Return all applied wrenches, n x w x lane; without the weights where these are counted elsewhere.
 
-        `near` has values next to the turns of torsion springs, where lanes are too far apart to follow them.
+        `near` has values next to the angles of torsion springs.
         """
         from .bodykernels import add_force, add_spring
 
@@ -71,13 +69,8 @@ class Applied:
             if isinstance(load, Spring):
                 add_spring_energy(bodies.origin, bodies.turn, bodies.rotation, *self._ends(load), energy)
             elif isinstance(load, TorsionSpring):
-                energy += 0.5 * load.stiffness * (self._turn(bodies, load, near)[0] - load.angle) ** 2
+                energy += 0.5 * load.stiffness * (self.turn(bodies, load, near)[0] - load.angle) ** 2
         return energy
-
-    def remember_over(self, bodies: BodyLanes) -> None:
-        """Note the turns of torsion springs in the last lane, from which the next ones are counted."""
-        if len(bodies):
-            self.turns.update({name: float(turn[-1]) for name, turn in self.turns_over(bodies).items()})
 
     # ---- at one posture -------------------------------------------------------------------------------------------
     def wrenches(self, posture: Posture, weight: bool = True) -> Array:
@@ -89,9 +82,8 @@ class Applied:
         return float(self.potential_over(one_lane(posture))[0])
 
     def remember(self, posture: Posture) -> None:
-        """Note the turns of torsion springs."""
-        if any(isinstance(load, TorsionSpring) for load in self.model.loads):
-            self.remember_over(one_lane(posture))
+        """Note the angles of torsion springs, from which the next ones are counted."""
+        self.turns.update({name: float(turn[0]) for name, turn in self.turns_over(one_lane(posture)).items()})
 
     # ---- one load -------------------------------------------------------------------------------------------------
     def _ends(self, spring: Spring) -> tuple[int, int, Array, Array, Array]:
@@ -101,67 +93,50 @@ class Applied:
 
     def turns_over(self, bodies: BodyLanes) -> dict[str, Array]:
         """Return the turns of torsion springs."""
-        return {s.name: self._turn(bodies, s)[0] for s in self.model.loads if isinstance(s, TorsionSpring)}
+        return {s.name: self.turn(bodies, s)[0] for s in self.model.loads if isinstance(s, TorsionSpring)}
 
-    def _turn(
+    def turn(
         self, bodies: BodyLanes, spring: TorsionSpring, ahead: Mapping[str, Array] | None = None
     ) -> tuple[Array, Array, Array]:
         """Return the joint's angle and its rate (each over lanes), and its axis (s x lane)."""
         joint: Joint = self.model.joints[spring.joint]
         one, two = self.index[joint.first], self.index[joint.second]
-        driver = self._driven.get(spring.joint)
-        near = (ahead or {}).get(spring.name) if driver is None else driver.motion(bodies.time)[0]
         rates = bodies.turn[1, two] - bodies.turn[1, one]
-        if bodies.planar:
+        near = (ahead or {}).get(spring.name)
+        driver = angle_driver(self.model, joint) if near is None else None
+        if driver is not None:
+            near = driver[1] * self.model.drivers[driver[0]].motion(bodies.time)[0]
+        if bodies.planar and near is None:
             angle = bodies.turn[0, two, 0] - bodies.turn[0, one, 0]
-            if near is None:
-                if spring.name not in self._whole:
-                    first = float(angle[0])
-                    self._whole[spring.name] = float(_whole_turns(self._given.get(spring.joint, first) - first))
-                return angle + self._whole[spring.name], rates[0], np.ones((1, 1))
-            return angle + _whole_turns(near - angle), rates[0], np.ones((1, 1))
+            if spring.name not in self._whole:
+                self._whole[spring.name] = float(self._begun(joint, angle[0]) - angle[0])
+            return angle + self._whole[spring.name], rates[0], np.ones((1, 1))
+        if bodies.planar:
+            turned = np.einsum("ikn,ijn->kjn", bodies.rotation[one], bodies.rotation[two])
+            return next_to(np.arctan2(turned[1, 0], turned[0, 0]), near), rates[0], np.ones((1, 1))
         axis, normal = (np.einsum("ijn,j->in", bodies.rotation[one], v) for v in (joint.axis_a, joint.normal_a))
         other = np.einsum("ijn,j->in", bodies.rotation[two], joint.normal_b)
         sine = np.einsum("in,in->n", axis, np.cross(normal, other, axis=0))
         angle = np.arctan2(sine, np.einsum("in,in->n", normal, other))
         if near is None:
-            angle = np.unwrap(angle)
-            start = self.turns.get(spring.name, self._given.get(spring.joint, 0.0))
-            angle += _whole_turns(start - angle[0])
-        else:
-            angle += _whole_turns(near - angle)
-        return angle, np.einsum("in,in->n", axis, rates), axis
+            near = self.turns.get(spring.name, self._begun(joint, angle[0]))
+        return next_to(angle, near), np.einsum("in,in->n", axis, rates), axis
+
+    def _begun(self, joint: Joint, angle: float) -> float:
+        """Return the angle with which a simulation begins: next to the given one, or as reported angles begin."""
+        given = self._given.get(joint.name)
+        return float(begun(angle + joint.offset) - joint.offset if given is None else next_to(angle, given))
 
     def _torsion(
         self, found: Array, bodies: BodyLanes, spring: TorsionSpring, near: Mapping[str, Array] | None
     ) -> None:
-        angle, rate, axis = self._turn(bodies, spring, near)
+        angle, rate, axis = self.turn(bodies, spring, near)
         torque = -(spring.stiffness * (angle - spring.angle) + spring.damping * rate) * axis
         joint, d = self.model.joints[spring.joint], self.model.dimension
         found[self.index[joint.second], d:] += torque
         found[self.index[joint.first], d:] -= torque
 
 
-def _on_line(model: Model, load: Load) -> Load:
-    """Return a load with its points on rods moved to their lines: beside them they have no direction to be held in."""
-
-    def moved(body: str, point: Array) -> Array:
-        if not model.bodies[body].rod:
-            return point
-        end, line = line_of(model, model.bodies[body])
-        return np.asarray(end + line * (line @ (point - end)))
-
-    if isinstance(load, PointForce):
-        return replace(load, point=moved(load.body, load.point))
-    if isinstance(load, Spring):
-        one, two = (moved(b, p) for b, p in zip(load.bodies, load.ends, strict=True))
-        return replace(load, ends=(one, two))
-    return load
-
-
-def _whole_turns(angle: Array | float) -> Array:
-    """Return the whole turns next to an angle, in radians."""
-    return np.asarray(TURN * np.round(np.asarray(angle) / TURN))
 
 
 def _values(parts: tuple[Function, ...], times: Array) -> Array:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..mechanism.absolute import Absolute
-from ..mechanism.assembly import Linear, close
+from ..mechanism.assembly import close
 from ..mechanism.model import Array, Model
 from ..mechanism.rows import Poses, turned
 from .applied import Applied
@@ -22,12 +22,16 @@ from .bodylanes import BodyLanes, Motions, one_lane
 from .forces import Forces
 from .inertia import Inertia, skew
 from .partition import Counts, Stop
-from .posture import Posture, poses_of, posture_of, width
+from .posture import Posture, poses_of, touching, width
 from .record import Recorded, reactions_of
 from .start import Start
 
 TIGHTER = 1e-3  # the integrator's own tolerance, of the one asked for
 RANK = 1e-10  # of the scaled augmented matrix: below, rows are in excess
+# rows at five places along the motion give their rate: exact for polynomials up to the fourth degree, and to a part of
+# 1e-13 for angles and distances of drivers
+OFFSETS, BESIDE = np.array([-2.0, -1.0, 0.0, 1.0, 2.0]), 1e-3
+CLOSING, CLOSED = 8, 1e-9  # iterations that close the joints, and the last change, whose square is left
 
 
 class Augmented:
@@ -44,6 +48,8 @@ class Augmented:
         self.t = start.posture.time
         self.n, self.width = len(model.bodies), width(model)
         self.drivers = tuple(model.drivers)
+        self._order = self.forces.lines_order()
+        self._redundant: bool | None = None
         self.poses = self.system.remember(poses_of(self.system, start.posture))
         self.twist = start.posture.twist.copy()
 
@@ -53,14 +59,14 @@ class Augmented:
             place = np.column_stack([poses.origin[1:, :2], poses.angle[1:]])
         else:
             place = np.column_stack([poses.origin[1:], poses.rotation[1:].reshape(-1, 9)])
-        return np.concatenate([place.ravel(), twist[1:].ravel(), poses.contact])
+        return np.concatenate([place.ravel(), twist[1:].ravel()])
 
     def _unpacked(self, y: Array) -> tuple[Poses, Array]:
         m, w = self.n - 1, self.width
         per = 3 if self.poses.planar else 12
         place = y[: per * m].reshape(m, per)
         twist = np.zeros((self.n, w))
-        twist[1:] = y[per * m : per * m + w * m].reshape(m, w)
+        twist[1:] = y[per * m :].reshape(m, w)
         origin, rotation, angle = self.poses.origin.copy(), self.poses.rotation.copy(), self.poses.angle.copy()
         d = self.model.dimension
         origin[1:, :d] = place[:, :d]
@@ -69,83 +75,122 @@ class Augmented:
             rotation = turned(angle)
         else:
             rotation[1:] = place[:, 3:].reshape(m, 3, 3)
-        contact = y[(per + w) * m :]
-        return Poses(origin, rotation, angle, contact, self.poses.turn, self.poses.planar), twist
+        return Poses(origin, rotation, angle, self.poses.contact, self.poses.turn, self.poses.planar), twist
 
     def _posture(self, t: float, poses: Poses, twist: Array) -> Posture:
-        six = twist if self.width == 6 else np.zeros((self.n, 6))
-        if self.width == 3:
-            six[:, [0, 1, 5]] = twist
-        return posture_of(poses, six, t)
+        d = self.model.dimension
+        origin, rotation = poses.origin[:, :d].copy(), np.ascontiguousarray(poses.rotation[:, :d, :d])
+        return Posture(t, origin, rotation, poses.angle, twist)
 
     def posture(self) -> Posture:
         """Return the present posture."""
         return self._posture(self.t, self.poses, self.twist)
 
-    # ---- equations ------------------------------------------------------------------------------------------------
-    def accelerations(self, t: float, poses: Poses, twist: Array) -> tuple[Array, Array]:
-        """Return the accelerations of the bodies (n x w) and the rates of the contacts of cams."""
-        system, n = self.system, (self.n - 1) * self.width
-        posture = self._posture(t, poses, twist)
-        rows, columns = system.row_scale, system.column_scale
-        J = system.jacobian(poses)
-        jets = {d: self.model.drivers[d].motion(np.array([t]))[:3, 0] for d in self.drivers}
-        velocity = np.concatenate([twist[1:].ravel(), self._contact_rates(J, twist, jets)])
-        bend = system.per_driver({d: float(x[2]) for d, x in jets.items()}) - system.gamma(poses, velocity)
-        M = np.zeros((system.n_columns, system.n_columns))
-        w = self.width
-        for k, block in enumerate(self.inertia.matrices(posture)[1:]):
-            M[w * k : w * k + w, w * k : w * k + w] = block
-        loads = np.zeros(system.n_columns)
-        loads[:n] = (self.applied.wrenches(posture) - self.inertia.wrenches(posture, np.zeros_like(twist)))[1:].ravel()
-        weight = max(float(np.abs(M * columns[:, None] * columns).max()), 1e-300)
-        Js = J / rows[:, None] * columns
-        Ms = M * columns[:, None] * columns / weight
-        matrix = np.block([[Ms, Js.T], [Js, np.zeros((len(Js), len(Js)))]])
-        rhs = np.concatenate([loads * columns / weight, bend / rows])
-        found = np.linalg.lstsq(matrix, rhs, rcond=RANK)[0][: system.n_columns] * columns
-        acceleration = np.zeros((self.n, w))
-        acceleration[1:] = found[:n].reshape(-1, w)
-        return acceleration, velocity[n:]
+    def _driven(self, t: float, order: int) -> Array:
+        """Return the values of all drivers (order 0) or a derivative, in the order of the model."""
+        at = np.array([t])
+        return np.array([float(self.model.drivers[d].motion(at)[order, 0]) for d in self.drivers])
 
-    def _contact_rates(self, J: Array, twist: Array, jets: dict[str, Array]) -> Array:
-        n = (self.n - 1) * self.width
-        if self.system.n_columns == n:
-            return np.zeros(0)
-        wanted = self.system.per_driver({d: float(x[1]) for d, x in jets.items()}) - J[:, :n] @ twist[1:].ravel()
-        return np.asarray(np.linalg.lstsq(J[:, n:], wanted, rcond=None)[0])
+    # ---- equations ------------------------------------------------------------------------------------------------
+    def _rows(self, posture: Posture, offsets: Array, rate: float = 0.0) -> tuple[Array, Array, Array]:
+        """Return the scaled rows of joints and drivers (lane x row x column) and both scales, beside a posture.
+
+        A lane lies as far along the motion as its offset says, in parts of a size or a radian; where cams touch, and
+        how that place moves, follows from the bodies.
+        """
+        d, time = self.model.dimension, rate * offsets
+        turn = posture.twist[:, d:, None] * time
+        origin = np.zeros((3, *posture.origin.shape, len(offsets)))
+        origin[0] = posture.origin[:, :, None] + posture.twist[:, :d, None] * time
+        if posture.planar:
+            angle = posture.angle[:, None] + turn[:, 0]
+            c, s = np.cos(angle), np.sin(angle)
+            rotation = np.array([[c, -s], [s, c]]).transpose(2, 0, 1, 3).copy()
+        else:
+            change = skew(posture.twist[:, 3:]) @ posture.rotation
+            rotation = posture.rotation[:, :, :, None] + change[:, :, :, None] * time
+        spins = np.zeros((3, self.n, self.width - d, len(offsets)))
+        return self.forces.all_rows(BodyLanes(np.full(len(offsets), posture.time), origin, spins, rotation))
+
+    def accelerations(self, t: float, poses: Poses, twist: Array) -> Array:
+        """Return the accelerations of the bodies, n x w."""
+        posture, d = self._posture(t, poses, twist), self.model.dimension
+        fastest = max(np.abs(twist[:, :d]).max() / self.system.size, np.abs(twist[:, d:]).max())
+        rate = BESIDE / fastest if fastest > 0.0 else 0.0
+        A, rows, columns = self._rows(posture, OFFSETS, rate)
+        J = A[2]
+        bend = np.zeros(len(J))
+        if self.drivers:
+            bend[-len(self.drivers) :] = self._driven(t, 2) / rows[-len(self.drivers) :]
+        if rate > 0.0:
+            bend -= (A[0] - 8.0 * A[1] + 8.0 * A[3] - A[4]) @ (twist[1:].ravel() / columns) / (12.0 * rate)
+        n, w = len(columns), self.width
+        matrix, M = np.zeros((n + len(J), n + len(J))), np.zeros((self.n - 1, w, self.n - 1, w))
+        M[np.arange(self.n - 1), :, np.arange(self.n - 1)] = self.inertia.matrices(posture)[1:]
+        loads = (self.applied.wrenches(posture) - self.inertia.wrenches(posture, np.zeros_like(twist)))[1:].ravel()
+        scaled = M.reshape(n, n) * columns[:, None] * columns
+        weight = max(float(np.abs(scaled).max()), 1e-300)
+        matrix[:n, :n], matrix[:n, n:], matrix[n:, :n] = scaled / weight, J.T, J
+        found = self._solve(matrix, np.concatenate([loads * columns / weight, bend]))[:n] * columns
+        acceleration = np.zeros((self.n, w))
+        acceleration[1:] = found.reshape(-1, w)
+        return acceleration
+
+    def _solve(self, matrix: Array, rhs: Array) -> Array:
+        """Solve the augmented system; where joints hold more than they need, for the smallest forces."""
+        if self._redundant is None:
+            s = np.linalg.svd(matrix, compute_uv=False)
+            self._redundant = bool(s[-1] <= RANK * s[0])
+        if not self._redundant:
+            return np.linalg.solve(matrix, rhs)
+        return np.asarray(np.linalg.lstsq(matrix, rhs, rcond=RANK)[0])
 
     def rates(self, t: float, y: Array) -> Array:
         """Return dy/dt: the right-hand side of the integrator."""
         self.counts.evaluations += 1
         poses, twist = self._unpacked(y)
-        acceleration, contact = self.accelerations(t, poses, twist)
+        acceleration = self.accelerations(t, poses, twist)
         if poses.planar:
             place = twist[1:]
         else:
             turning = skew(twist[1:, 3:]) @ poses.rotation[1:]
             place = np.column_stack([twist[1:, :3], turning.reshape(-1, 9)])
-        return np.concatenate([place.ravel(), acceleration[1:].ravel(), contact])
+        return np.concatenate([place.ravel(), acceleration[1:].ravel()])
 
     def _projected(self, t: float, y: Array) -> tuple[Poses, Array] | None:
         """Return the closed poses and the twists that the joints allow, nearest to a state."""
         poses, twist = self._unpacked(y)
-        jets = {d: self.model.drivers[d].motion(np.array([t]))[:2, 0] for d in self.drivers}
-        closed = close(self.system, poses, {d: float(x[0]) for d, x in jets.items()}, 20)
+        closed = self._closed(t, poses, twist)
         if closed is None:
             return None
-        J = self.system.jacobian(closed)
-        velocity = np.concatenate([twist[1:].ravel(), self._contact_rates(J, twist, jets)])
-        miss = J @ velocity - self.system.per_driver({d: float(x[1]) for d, x in jets.items()})
-        velocity = velocity - Linear(self.system, closed).solve(miss)
+        A, rows, columns = self._rows(self._posture(t, closed, twist), np.zeros(1))
+        wanted = np.zeros(len(rows))
+        if self.drivers:
+            wanted[-len(self.drivers) :] = self._driven(t, 1) / rows[-len(self.drivers) :]
+        velocity = twist[1:].ravel() / columns
+        velocity -= np.linalg.lstsq(A[0], A[0] @ velocity - wanted, rcond=RANK)[0]
         found = np.zeros_like(twist)
-        found[1:] = velocity[: (self.n - 1) * self.width].reshape(-1, self.width)
+        found[1:] = (velocity * columns).reshape(-1, self.width)
         return self.system.remember(closed), found
+
+    def _closed(self, t: float, poses: Poses, twist: Array) -> Poses | None:
+        """Return the poses with all joints closed."""
+        values = dict(zip(self.drivers, self._driven(t, 0).tolist(), strict=True))
+        if self.forces.table.cams:  # their contacts are unknowns beside the poses
+            return close(self.system, touching(self.system, poses), values, 20)
+        for _ in range(CLOSING):
+            A, _, columns = self._rows(self._posture(t, poses, twist), np.zeros(1))
+            gap = (self.system.rows(poses, values) / self.system.row_scale)[self._order]
+            change = -np.linalg.lstsq(A[0], gap, rcond=RANK)[0] * columns
+            poses = poses.moved(*self.system.spread(change))
+            if np.abs(change / columns).max(initial=0.0) < CLOSED:
+                return poses
+        return None
 
     # ---- the run --------------------------------------------------------------------------------------------------
     def _note(self, t: float, poses: Poses, twist: Array) -> None:
         """Keep what is reported at one instant."""
-        acceleration, _ = self.accelerations(t, poses, twist)
+        acceleration = self.accelerations(t, poses, twist)
         bodies = one_lane(self._posture(t, poses, twist), acceleration)
         self._noted.append((bodies, self.applied.turns_over(bodies)))
 

@@ -14,7 +14,6 @@ import numpy as np
 from numba import njit
 
 OPTIONS: dict[str, Any] = {"cache": True, "error_model": "numpy", "fastmath": {"contract"}}
-TURN = 2.0 * np.pi
 
 
 # ---- from rows to bodies ------------------------------------------------------------------------------------------
@@ -45,9 +44,9 @@ def _stand(origin, rotation):  # type: ignore[no-untyped-def]
 
 @njit(**OPTIONS)
 def planar_bodies(  # type: ignore[no-untyped-def]
-    state, lo, start, columns, factors, rows, offsets, near, origin, turn, rotation
+    state, lo, start, columns, factors, origin, turn, rotation
 ):
-    """Poses and rates of planar bodies; angles of their own rows, or followed from lane to lane, the first from `near`.
+    """Poses and rates of planar bodies; whole turns of their angles are no part of it.
 
     Body k has the components 4 k to 4 k + 3: its origin, and the direction of its x axis.
     """
@@ -63,7 +62,7 @@ def planar_bodies(  # type: ignore[no-untyped-def]
                 _combined(state, order, lo, start[at], start[at + 1], columns, factors, axis[order, c])
         x, y, vx, vy, ax, ay = axis[0, 0], axis[0, 1], axis[1, 0], axis[1, 1], axis[2, 0], axis[2, 1]
         r00, r01, r10, r11 = rotation[k, 0, 0], rotation[k, 0, 1], rotation[k, 1, 0], rotation[k, 1, 1]
-        angle, omega, alpha = turn[0, k, 0], turn[1, k, 0], turn[2, k, 0]
+        omega, alpha = turn[1, k, 0], turn[2, k, 0]
         for lane in range(lanes):
             square = x[lane] * x[lane] + y[lane] * y[lane]
             size = np.sqrt(square)
@@ -75,17 +74,6 @@ def planar_bodies(  # type: ignore[no-untyped-def]
             omega[lane] = rate
             along = x[lane] * vx[lane] + y[lane] * vy[lane]
             alpha[lane] = (x[lane] * ay[lane] - y[lane] * ax[lane] - 2.0 * rate * along) / square
-        if rows[k] >= 0:
-            for order in range(3):
-                turn[order, k, 0, :] = state[order, rows[k], lo : lo + lanes]
-            angle += offsets[k]
-        else:
-            last = near[k]
-            for lane in range(lanes):
-                found = np.arctan2(y[lane], x[lane])
-                if last == last:
-                    found += TURN * np.round((last - found) / TURN)
-                angle[lane] = last = found
 
 
 @njit(**OPTIONS)
@@ -354,10 +342,11 @@ def add_weight_energy(origin, rotation, mass, centre, gravity, energy):  # type:
 # ---- power --------------------------------------------------------------------------------------------------------
 @njit(**OPTIONS)
 def imbalance(origin, turn, inertia, loads, pushes, singular):  # type: ignore[no-untyped-def]
-    """How far the powers of inertia, loads and efforts miss each other in the worst lane that is not singular.
+    """How far the powers of inertia, loads and efforts miss each other in the worst lane that is not singular, and
+    the largest power that they are measured by.
 
-    Relative to the sizes of forces times velocities, and of moments times angular velocities: a force across the
-    motion does no work, but its rounding errors do.
+    That is the sizes of forces times velocities, and of moments times angular velocities: a force across the motion
+    does no work, but its rounding errors do.
     """
     n, d, lanes = origin.shape[1], origin.shape[2], origin.shape[3]
     miss, size = np.zeros(lanes), np.zeros(lanes)
@@ -380,8 +369,8 @@ def imbalance(origin, turn, inertia, loads, pushes, singular):  # type: ignore[n
             for lane in range(lanes):
                 total = np.sqrt(forces[0, lane]) + np.sqrt(forces[1, lane]) + np.sqrt(forces[2, lane])
                 size[lane] += np.sqrt(speed[lane]) * total
-    worst = 0.0
+    worst, largest = 0.0, 0.0
     for lane in range(lanes):
-        if size[lane] > 0.0 and not singular[lane]:
-            worst = max(worst, abs(miss[lane]) / size[lane])
-    return worst
+        if not singular[lane]:
+            worst, largest = max(worst, abs(miss[lane])), max(largest, size[lane])
+    return worst, largest

@@ -23,8 +23,8 @@ class BodyLanes:
     """Poses and rates of n bodies over lanes, the frame first; twists and wrenches are those of `Posture`.
 
     origin: 3 x n x d x lane, place, velocity and acceleration of the bodies' origins. turn: 3 x n x s x lane, in the
-    plane the continuous angle with its rate and acceleration (s = 1), in space zeros, angular velocity and angular
-    acceleration (s = 3). rotation: n x d x d x lane.
+    plane the angle with its rate and acceleration (s = 1), in space zeros, angular velocity and angular acceleration
+    (s = 3); the angle is continuous in a simulation, zero where lanes are read from rows. rotation: n x d x d x lane.
     """
 
     time: Array
@@ -111,9 +111,6 @@ class Reader:
             axes = c.axes[:1] if self.d == 2 else c.axes if c.line is None else (*c.axes, *_NONE)
             parts += [*c.origin, *(terms for axis in axes for terms in axis)]
         self.table = combination(parts)
-        self.rows = np.array([-1 if c.angle is None else c.angle[0] for c in carriers], dtype=np.int64)
-        self.offsets = np.array([0.0 if c.angle is None else c.angle[1] for c in carriers])
-        self.near = np.full(n, np.nan)  # planar angles of the last lane that was read
         self.lines = np.array([c.line is not None for c in carriers])
         self.constants = np.zeros((n, 15))
         for k, (carrier, body) in enumerate(zip(carriers, model.bodies.values(), strict=True)):
@@ -122,17 +119,14 @@ class Reader:
                 self.constants[k] = np.concatenate([point, body.rotation @ line, body.rotation.ravel()])
 
     def read(self, state: Array, time: Array, first: int, last: int) -> BodyLanes:
-        """Return the bodies at the lanes first to last - 1 of a state (3 x row x lane); those before are read."""
+        """Return the bodies at the lanes first to last - 1 of a state (3 x row x lane)."""
         from .bodykernels import planar_bodies, spatial_bodies
 
-        n, d, lanes, t = len(self.rows), self.d, last - first, self.table
+        n, d, lanes, t = len(self.model.bodies), self.d, last - first, self.table
         origin, rotation = np.empty((3, n, d, lanes)), np.empty((n, d, d, lanes))
         turn = np.zeros((3, n, 1 if d == 2 else 3, lanes))
         if d == 2:
-            planar_bodies(
-                state, first, t.start, t.columns, t.factors, self.rows, self.offsets, self.near, origin, turn, rotation
-            )
-            self.near = turn[0, :, 0, -1].copy() if lanes else self.near
+            planar_bodies(state, first, t.start, t.columns, t.factors, origin, turn, rotation)
         else:
             spatial_bodies(
                 state, first, t.start, t.columns, t.factors, self.lines, self.constants, origin, turn, rotation
@@ -141,7 +135,7 @@ class Reader:
 
 
 def body_lanes(solution: Solution, lanes: NDArray[np.int64]) -> BodyLanes:
-    """Return the bodies at some lanes (increasing) of a solution; angles are followed through all lanes before."""
+    """Return the bodies at some lanes (increasing) of a solution."""
     n = int(lanes[-1]) + 1 if len(lanes) else 0
     found = Reader(solution.program).read(solution.state, solution.time, 0, n)
     return found if len(lanes) == n else found.at(lanes)

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..mechanism.geometry import rotation_between
 from ..mechanism.model import Array, Model
-from ..motion.bodies import shortest_turn
 from ..motion.program import Program, Terms
 from .posture import Posture, width
 
@@ -63,6 +63,28 @@ class Carriers:
         self.rods = [(k, c.line) for k, c in enumerate(carriers) if c.line is not None]
         self.rod_bodies = tuple(model.bodies.values())
 
+    def miss(self, state: Array, posture: Posture, bodies: Sequence[str]) -> float:
+        """Return how far the rows put bodies from a posture, lengths relative to the mechanism."""
+        found = (self.matrix @ state[0, :, -1]).reshape(-1, self.n, self.d)
+        wanted = np.empty_like(found)
+        wanted[0] = posture.origin
+        wanted[1:] = np.moveaxis(posture.rotation, 2, 0)[: len(found) - 1]
+        for k, (point, line) in self.rods:
+            wanted[:, k] = 0.0
+            wanted[0, k] = posture.origin[k] + posture.carried(k, point)
+            wanted[1, k] = posture.carried(k, line)
+        gap = found - wanted
+        gap[0] /= self.model.size
+        names = list(self.model.bodies)
+        return float(np.linalg.norm(gap[:, [names.index(b) for b in bodies]]))
+
+    def angles(self, state: Array, near: Array) -> Array:
+        """Return the angles of planar bodies in the last lane, followed from those that are near in the first one."""
+        if self.d == 3:
+            return near
+        x, y = np.moveaxis((self.matrix @ state[0])[2 * self.n :].reshape(self.n, 2, -1), 1, 0)
+        return np.asarray(np.unwrap(np.column_stack([near, np.arctan2(y, x)]))[:, -1])
+
     def __call__(self, state: Array, t: float) -> Instant:
         lanes = state.shape[2]
         found = np.matmul(self.matrix, state).reshape(3, -1, self.n, self.d, lanes)
@@ -91,7 +113,7 @@ class Carriers:
         for k, (point, line) in self.rods:
             d = axes[:, 0, k]  # order, component, lane
             body = self.rod_bodies[k]
-            rotation[k] = (shortest_turn(body.rotation @ line, d[0].T[-1:]) @ body.rotation)[0]
+            rotation[k] = rotation_between(body.rotation @ line, d[0].T[-1]) @ body.rotation
             omega[k], alpha[k] = np.cross(d[0], d[1], axis=0), np.cross(d[0], d[2], axis=0)
             r = np.repeat((rotation[k] @ -point)[:, None], d.shape[2], axis=1)
             v = np.cross(omega[k], r, axis=0)

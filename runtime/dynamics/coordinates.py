@@ -22,6 +22,7 @@ from ..mechanism.absolute import Absolute
 from ..mechanism.mobility import COORDINATES
 from ..mechanism.model import FRAME, Array, Driver, Joint, Model
 from ..mechanism.rows import Poses
+from ..turns import next_to
 
 TREE_KINDS = ("R", "P", "slot", "C", "H", "U", "S", "planar")  # gears, racks and cams always close a loop
 RIDGE = 1e-14  # of the largest inertia: a body without mass must not make the metric of the tree singular
@@ -186,7 +187,8 @@ class Gauge:
         self.all = candidates(model)
         self.cut = cut_joints(model, preferred)
         self.listed = tuple(i for i, c in enumerate(self.all) if c.joint not in self.cut)
-        self.system = Absolute(replace(model, drivers={c.driver: virtual_driver(model, c) for c in self.all}))
+        virtual = {c.driver: virtual_driver(model, c) for c in self.all}
+        self.system = Absolute(replace(model, drivers={**model.drivers, **virtual}))
         names, of_driver = np.array(self.system.names), self.system.of_driver
         place = {str(n): int(k) for k, n in enumerate(names) if of_driver[k]}
         self.coordinate_rows = np.array([place[c.driver] for c in self.all], dtype=np.int64)
@@ -207,7 +209,7 @@ class Gauge:
                 one, two = self.system.index[joint.first], self.system.index[joint.second]
                 ends = [poses.origin[k] + poses.rotation[k] @ x for k, x in ((one, joint.a), (two, joint.b))]
                 turn = float((poses.rotation[one] @ joint.axis_a) @ (ends[1] - ends[0])) / joint.pitch
-                found[c] += 2 * np.pi * round((turn - found[c]) / (2 * np.pi))
+                found[c] = float(next_to(found[c], turn))
         return found
 
     def rates(self, poses: Poses, twist: Array) -> dict[Coordinate, float]:

@@ -158,10 +158,11 @@ def _solved(scout: Scout, step: GroupStep, z: float, signs: Array) -> Array | No
     """Return φ of a group at z with these signs, everything before it as the signs in use say."""
     scout.look(z)  # fills h; groups behind this one may fail
     mechanics = scout.equations.mechanics
-    phi, solver = np.zeros(len(step.phi_rows)), step.solver
+    phi, solver, sequence = np.zeros(len(step.phi_rows)), step.solver, mechanics.program.sequence
+    par, _ = sequence.numbers_of(step, sequence.numbers)
     h = np.ascontiguousarray(mechanics.state[0, step.h_rows, 0])
     module = solver.group.module
-    if not solver.closed_form or module.position(phi, h, solver.par, scout.t, signs, solver.group.work) != OK:
+    if not solver.closed_form or module.position(phi, h, par, scout.t, signs, solver.group.work) != OK:
         return None
     return phi
 

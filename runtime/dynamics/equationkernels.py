@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numba import carray, cfunc, njit
 
+from ..items import next_to
 from ..motion.global_kernels import call2
 from ..motion.timekernels import evaluate
 from . import chain
@@ -23,6 +24,8 @@ SIGNATURE = "int64(CPointer(int64), CPointer(float64))"
 CALLED: dict[str, Any] = {"cache": True, "error_model": "numpy", "fastmath": {"contract"}}
 OPTIONS = {**CALLED, "no_cfunc_wrapper": True, "_nrt": False}
 INTERNAL = {**OPTIONS, "no_cpython_wrapper": True}
+JUMP = 0.05  # of the way of a row in a step: what its rates at both ends may leave unexplained
+ROUNDING, TINY = 1e-7, 1e-12  # of the row itself, where it hardly moves; groups near a singular position lose digits
 
 
 @chain.dated
@@ -109,6 +112,25 @@ def solve(x, f, m, h):  # type: ignore[no-untyped-def]
     return True
 
 
+@njit(**INTERNAL)
+@chain.dated
+def energy(ints, x):  # type: ignore[no-untyped-def]
+    """Kinetic energy and its rate, which is the power of all loads and drivers, from q̇ and q̈ of the rows."""
+    f, n, bends = ints[chain.FREE], ints[chain.ROWS], ints[chain.Y] + 3 * ints[chain.FREE]
+    double, power = 0.0, 0.0
+    for i in range(ints[chain.MASSES]):
+        e = ints[chain.MASS_AT] + 4 * i
+        row, columns, count, values = ints[e], ints[e + 1], ints[e + 2], ints[e + 3]
+        momentum, bend = 0.0, x[row + 2 * n]
+        for k in range(count):
+            momentum += x[values + k] * x[ints[columns + k] + n]
+        for j in range(f):
+            bend += x[row + (3 + j) * n] * x[bends + j]
+        double += momentum * x[row + n]
+        power += momentum * bend
+    x[chain.KINETIC], x[chain.POWER] = 0.5 * double, power
+
+
 @chain.dated
 def _rates(ints_at, x_at):  # type: ignore[no-untyped-def]
     """ẏ of y = (z, ż) behind y; 0, or 1 where the groups have no solution or the free motions no inertia."""
@@ -127,7 +149,32 @@ def _rates(ints_at, x_at):  # type: ignore[no-untyped-def]
     for i in range(f):
         x[y + 2 * f + i], x[y + 3 * f + i] = x[y + f + i], x[h + i]
         total += x[h + i]
+    energy(ints, x)
     return 0 if total - total == 0.0 else 1
+
+
+@chain.dated
+def _smooth(ints_at, x_at):  # type: ignore[no-untyped-def]
+    """0 where every row went on from the last accepted state as its rates at both ends say; 1 for a jump.
+
+    Position, rates and second derivatives at both ends leave h⁵/720 of the fifth derivative: nothing beside the way of
+    a row in a step that the tolerance allows. A jump of the position or of a rate is as large as the way itself.
+    """
+    ints, x = carray(ints_at, FAR), carray(x_at, FAR)
+    f, n, state, base = ints[chain.FREE], ints[chain.ROWS], ints[chain.STATE], ints[chain.BASE]
+    bends, h = ints[chain.Y] + 3 * f, x[chain.TIME] - x[chain.BASE_TIME]
+    for i in range(n):
+        q0, v0, a0 = x[base + i], x[base + n + i], x[base + 2 * n + i]
+        q1, v1, a1 = x[state + i], x[state + n + i], x[state + 2 * n + i]
+        for j in range(f):
+            a1 += x[state + (3 + j) * n + i] * x[bends + j]
+        gap = q1 - q0 - 0.5 * h * (v0 + v1) - h * h / 12.0 * (a0 - a1)
+        way = abs(h) * (abs(v0) + abs(v1)) + h * h * (abs(a0) + abs(a1))
+        if not abs(gap) <= JUMP * way + ROUNDING * (abs(q0) + abs(q1)) + TINY:
+            x[chain.JUMP] = i + 1
+            return 1
+    x[chain.JUMP] = 0
+    return 0
 
 
 @chain.dated
@@ -144,7 +191,7 @@ def _accept(ints_at, x_at):  # type: ignore[no-untyped-def]
         ex, ey = component(ints, x, e, 0, 0), component(ints, x, e, 1, 0)
         value = np.arctan2(ey, ex)
         ahead = x[place] + dt * (x[place + 1] + 0.5 * dt * x[place + 2])
-        x[place] = value + 2.0 * np.pi * np.round((ahead - value) / (2.0 * np.pi))
+        x[place] = next_to(value, ahead)
         for order in range(1, 3 + f):
             w = ex * component(ints, x, e, 1, order) - ey * component(ints, x, e, 0, order)
             if order < 3:
@@ -207,5 +254,5 @@ def compiled() -> dict[int, Any]:
     make = cfunc(SIGNATURE, **CALLED)
     return {
         chain.RATES: make(_rates), chain.ACCEPT: make(_accept), chain.LOOK: make(_look),
-        chain.DISTANCES: make(_distance),
+        chain.DISTANCES: make(_distance), chain.SMOOTH: make(_smooth),
     }  # fmt: skip

@@ -8,19 +8,22 @@ from typing import Any
 
 import numpy as np
 
+from ..arguments import number, times_of
 from ..errors import InputError, nearest
 from ..mechanism.model import Array, Model
 from ..motion.results import Results
-from ..motion.run import failure_message
+from ..motion.run import failure_message, refined
 from ..motion.timefunctions import check_times
+from .again import Begun
 from .augmented import Augmented
 from .inverse import inverse
 from .nullspace import check_inertia
 from .partition import NoCoordinatesError, Partition, Stop
-from .record import Recorded, results
+from .record import Recorded, results, without_spin
 from .start import Start, begin
 
 METHODS = ("partition", "global")
+FINER = 4  # times that more instants are noted for the rotation of rods
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,45 +46,49 @@ def simulate(
     reactions: bool = True,
     through: bool = True,
     fixed_step: float | None = None,
+    begun: Begun | None = None,
 ) -> Outcome:
     """Return the motion under the loads at the given times, or at those of [simulation].
 
     Without a `method` it is partition or, where joint coordinates do not tell the position, global.
     `through` lets a mechanism with one free motion pass a bifurcation on the branch that continues its tangent.
     With `fixed_step` the classical Runge-Kutta method (order 4) takes equal steps of at most that length from one
-    asked time to the next; without it the step follows the tolerance.
+    asked time to the next; without it the step follows the tolerance. `begun` is the model at its start, where
+    somebody has that already.
     """
     if method is not None and method not in METHODS:
         raise InputError(
             f"--method {method}: the methods of simulate are {', '.join(METHODS)}{nearest(method, METHODS)}"
         )
-    if fixed_step is not None and not (np.isfinite(fixed_step) and fixed_step > 0):
-        raise InputError(f"--fixed-step {fixed_step:g}: a step is a positive number of seconds, such as 1e-3")
+    if fixed_step is not None:
+        fixed_step = number("--fixed-step", fixed_step)
     if fixed_step is not None and method not in (None, "partition"):
         raise InputError(f"--fixed-step: --method {method} chooses its own steps - use --method partition")
-    asked = model.simulation.times() if times is None else np.asarray(times, dtype=np.float64)
-    begins = model.simulation.start
-    if len(asked) == 0 or not np.isfinite(asked).all() or (np.diff(asked) <= 0).any() or asked[0] < begins:
-        raise InputError(
-            f"--at: times are increasing numbers from the start of the simulation ({begins:g}) on - put them in order"
-        )
+    asked, begins = times_of(model, times), model.simulation.start
     check_times(model, asked)
-    start = begin(model)
+    start = begun.start if begun else begin(model)
     if start.free == 0:
         found = inverse(model, asked, progress)
         failure = found.failure
         stop = None if failure is None else Stop(failure.time, failure_message(failure))
         return Outcome(replace(found.results, method=method or METHODS[0]), stop)
-    check_inertia(model, start)
-    run = _method(model, start, method, progress, reactions, through, fixed_step)
+    if begun is None:
+        check_inertia(model, start)
     grid = asked if asked[0] == begins else np.concatenate([[begins], asked])
-    record, stop = run.run(grid)
-    shown = max(0, len(record.time) - (len(grid) - len(asked)))
+    for _ in range(FINER):
+        run = _method(model, start, method, progress, reactions, through, fixed_step, begun)
+        record, stop = run.run(grid)
+        if isinstance(run, Augmented):
+            break
+        record, parts = without_spin(model, record)
+        if parts == 1 or fixed_step is not None:  # whose steps end at the noted instants
+            break
+        grid = refined(grid, np.full(len(grid) - 1, parts))
     notes = _diagnostics(run, record)
     if stop is not None:
         notes["stopped"] = stop.message
     used = "partition" if isinstance(run, Partition) else "global"
-    return Outcome(results(model, used, record, notes, shown), stop)
+    return Outcome(results(model, used, record, notes, asked), stop)
 
 
 def _method(
@@ -92,11 +99,12 @@ def _method(
     reactions: bool,
     through: bool,
     fixed_step: float | None,
+    begun: Begun | None,
 ) -> Partition | Augmented:
     if method == "global":
         return Augmented(model, start, reactions)
     try:
-        return Partition(model, start, progress, reactions, through, fixed_step)
+        return Partition(model, start, progress, reactions, through, fixed_step, begun)
     except NoCoordinatesError as error:
         if method is not None or fixed_step is not None:
             raise InputError(f"{error} - simulate it with --method global, which chooses its own steps") from None

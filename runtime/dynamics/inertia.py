@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..mechanism.model import Array, Body, Model
+from ..errors import InputError
+from ..mechanism.arithmetic import is_zero
+from ..mechanism.geometry import on_line
+from ..mechanism.model import Array, Body, Model, ends_of
 from .bodylanes import BodyLanes, one_lane
 from .posture import Posture, width
 
@@ -69,11 +72,17 @@ class Inertia:
 
 
 def _as_rod(model: Model, body: Body, centre: Array, about: Array) -> tuple[Array, Array]:
-    """Return centre and inertia of a rod without spin: what differs across its line has no direction to be held in.
+    """Return centre and inertia of a rod without spin, the inertia made equal in all directions across its line.
 
-    The centre is moved to the line, and the inertia made equal in all directions across it.
+    A centre beside the line has no direction to be held in: wrong input.
     """
     end, line = line_of(model, body)
+    if body.mass is not None and not is_zero(body.mass.mass) and not on_line(centre, end, end + line):
+        raise InputError(
+            f"{model.origin or model.name}: [bodies] {body.name}: its centre of mass lies beside the line of its two "
+            "spherical joints, about which the body can spin freely - replace one S of the body by U, or put the "
+            "centre on the line"
+        )
     along = np.outer(line, line)
     across = np.eye(3) - along
     spin = float(line @ about @ line)
@@ -82,8 +91,8 @@ def _as_rod(model: Model, body: Body, centre: Array, about: Array) -> tuple[Arra
 
 def line_of(model: Model, body: Body) -> tuple[Array, Array]:
     """Return an end of a rod and the direction of its line, in its own axes."""
-    ends = [j.a if j.first == body.name else j.b for j in model.joints.values() if body.name in (j.first, j.second)]
-    return ends[0], (ends[1] - ends[0]) / np.linalg.norm(ends[1] - ends[0])
+    first, second = ends_of(model.joints, body.name)
+    return first, (second - first) / np.linalg.norm(second - first)
 
 
 def skew(v: Array) -> Array:

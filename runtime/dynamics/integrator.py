@@ -16,6 +16,7 @@ from numba import njit
 from numpy.typing import NDArray
 from scipy.integrate import DOP853
 
+from ..items import next_to
 from ..motion.global_kernels import call2
 from . import chain
 from .equationkernels import accept, look_wanted
@@ -40,7 +41,10 @@ SAFETY, LEAST, MOST, EXPONENT = 0.9, 0.2, 10.0, -1.0 / 8.0
 GO_ON, OUTPUT, LOOK, FAILED = 0, 1, 2, 4  # why the compiled loop returns: bits
 PATIENCE = 10_000  # steps after which it returns in any case, so that the user can interrupt
 # places in the control array of numbers
-TIME, STEP, END, RTOL, STRIDE, SINGULAR, NEAR, LOOK_BELOW, BRIDGE_END, GAIN, LAST_DISTANCE, N_CONTROL = range(12)
+(
+    TIME, STEP, END, RTOL, STRIDE, SINGULAR, NEAR, LOOK_BELOW, BRIDGE_END, GAIN, LAST_DISTANCE, BALANCE, ENERGY,
+    N_CONTROL,
+) = range(14)  # fmt: skip
 # places in the counters
 NEXT, STEPS, EVALUATIONS, UNSEEN, SELDOM, OFTEN, MEETINGS, N_COUNTS = range(8)
 
@@ -53,14 +57,15 @@ INTERNAL = {**OPTIONS, "no_cpython_wrapper": True}
 @njit(**OPTIONS)
 @chain.dated
 def rates(ints, x, t, y, K, s):  # type: ignore[no-untyped-def]
-    """ẏ at a time into K[s]; False where the groups have no solution."""
-    n, place = len(y), ints[chain.Y]
+    """ẏ at a time into K[s], behind it the power of all loads and drivers; False where the groups have no solution."""
+    n, place = 2 * ints[chain.FREE], ints[chain.Y]
     x[chain.TIME] = t
     for i in range(n):
         x[place + i] = y[i]
     lost = call2(ints[chain.RATES], (ints[chain.OWN_INTS], ints[chain.OWN_FLOATS]))
     for i in range(n):
         K[s, i] = x[place + n + i]
+    K[s, n] = x[chain.POWER]
     return lost == 0
 
 
@@ -87,7 +92,7 @@ def evaluate(ints, x, times, states, K, rows, angles):  # type: ignore[no-untype
             e, place = ints[ints[chain.BODY_AT] + i], ints[chain.ANGLES] + 3 * i
             value = np.arctan2(component(ints, x, e, 1, 0), component(ints, x, e, 0, 0))
             ahead = x[place] + dt * (x[place + 1] + 0.5 * dt * x[place + 2])
-            angles[i, lane] = value + 2.0 * np.pi * np.round((ahead - value) / (2.0 * np.pi))
+            angles[i, lane] = next_to(value, ahead)
     return len(times)
 
 
@@ -135,9 +140,23 @@ def stages(ints, x, t, h, y, K, trial, first, last):  # type: ignore[no-untyped-
 
 @njit(**INTERNAL)
 @chain.dated
+def goes_on(ints, x, worked, control):  # type: ignore[no-untyped-def]
+    """Whether the last evaluation continues the accepted state: every row smoothly, the energy by the work done."""
+    largest = max(control[ENERGY], x[chain.KINETIC])
+    if not abs(worked - x[chain.KINETIC]) <= control[BALANCE] * largest:
+        x[chain.JUMP] = -1
+        return False
+    if call2(ints[chain.SMOOTH], (ints[chain.OWN_INTS], ints[chain.OWN_FLOATS])) != 0:
+        return False
+    control[ENERGY] = largest
+    return True
+
+
+@njit(**INTERNAL)
+@chain.dated
 def error_of(h, y, K, trial, atol, rtol):  # type: ignore[no-untyped-def]
     """The error of a step over the tolerance."""
-    n = len(y)
+    n = len(atol)
     five, three = 0.0, 0.0
     for i in range(n):
         scale = atol[i] + max(abs(y[i]), abs(trial[i])) * rtol
@@ -196,7 +215,8 @@ def longest(y, control, scale):  # type: ignore[no-untyped-def]
 def advance(ints, x, y, K, F, trial, atol, scale, control, counts, times, out):  # type: ignore[no-untyped-def]
     """Step until asked times were passed (their states are in `out`), a look is due, or no step is short enough.
 
-    K[0] holds the rates at the present state, which is also the base of predictions.
+    K[0] holds the rates at the present state, which is also the base of predictions. The last number of a state is the
+    kinetic energy, integrated from the power of all loads and drivers: after a step it must be that of the rates.
     """
     end, rtol, n = control[END], control[RTOL], len(y)
     for _ in range(PATIENCE):
@@ -215,6 +235,8 @@ def advance(ints, x, y, K, F, trial, atol, scale, control, counts, times, out): 
             if stages(ints, x, t, h, y, K, trial, 1, STAGES):
                 error = error_of(h, y, K, trial, atol, rtol)
             counts[EVALUATIONS] += STAGES
+            if 0.0 <= error < 1.0 and not goes_on(ints, x, trial[n - 1], control):
+                error = -1.0
             if 0.0 <= error < 1.0:
                 factor = MOST if error == 0.0 else min(MOST, SAFETY * error**EXPONENT)
                 if rejected:
@@ -223,6 +245,7 @@ def advance(ints, x, y, K, F, trial, atol, scale, control, counts, times, out): 
                 break
             h *= max(LEAST, SAFETY * error**EXPONENT) if error > 0.0 else LEAST
             rejected = True
+        trial[n - 1] = x[chain.KINETIC]
         counts[STEPS] += 1
         control[TIME] = ahead
         accept(ints, x)
@@ -276,10 +299,13 @@ def march(ints, x, y, K, trial, control, counts, times, out):  # type: ignore[no
             if not rates(ints, x, t + part, trial, K, s):
                 return FAILED
         for i in range(n):
-            y[i] += h / 6.0 * (K[0, i] + 2.0 * (K[1, i] + K[2, i]) + K[3, i])
+            trial[i] = y[i] + h / 6.0 * (K[0, i] + 2.0 * (K[1, i] + K[2, i]) + K[3, i])
         ahead = times[k] if left == 1.0 else t + h
-        if not rates(ints, x, ahead, y, K, 0):
+        if not rates(ints, x, ahead, trial, K, 0) or not goes_on(ints, x, trial[n - 1], control):
             return FAILED
+        trial[n - 1] = x[chain.KINETIC]
+        for i in range(n):
+            y[i] = trial[i]
         counts[EVALUATIONS] += 4
         counts[STEPS] += 1
         control[TIME] = ahead

@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arguments import times_of
 from ..errors import InputError
 from ..mechanism.mobility import COORDINATES
-from ..mechanism.model import Array, Model
+from ..mechanism.model import Array, Model, TorsionSpring
 from ..mechanism.structure import Group, Structure
 from ..motion.continuity import follow
 from ..motion.kinematics import diagnostics, prepare
@@ -48,12 +49,7 @@ def inverse(model: Model, times: Array | None = None, progress: Callable[[str], 
 
     `prepared` are structure and program of the model where somebody has them already.
     """
-    asked = model.simulation.times() if times is None else np.asarray(times, dtype=np.float64)
-    start = model.simulation.start
-    if len(asked) == 0 or not np.isfinite(asked).all() or (np.diff(asked) <= 0).any() or asked[0] < start:
-        raise InputError(
-            f"--at: times are increasing numbers from the start of the simulation ({start:g}) on - put them in order"
-        )
+    asked, start = times_of(model, times), model.simulation.start
     check_times(model, asked)
     structure, program = prepared or prepare(model, progress)
     _check_actuators(model, structure.mobility)
@@ -63,7 +59,7 @@ def inverse(model: Model, times: Array | None = None, progress: Callable[[str], 
     inside = _Inverse(model, scheme, structure.groups)
     steps = solution.asked[solution.asked < solution.solved]
     record, unbounded = inside.record(solution, steps)
-    notes["power_balance"] = inside.imbalance
+    notes["power_balance"] = inside.miss / inside.power if inside.power > 0.0 else 0.0
     if unbounded:
         notes["unbounded"] = unbounded
     if inside.forces.not_unique:
@@ -72,7 +68,7 @@ def inverse(model: Model, times: Array | None = None, progress: Callable[[str], 
     tables = reported(solution, steps[len(steps) - shown :])
     drivers = {name: DriverSeries(solution.state[0, program.drivers[name], steps] + d.offset)
                for name, d in model.drivers.items()}  # fmt: skip
-    found = results(model, "td", record, notes, shown, (*tables[:3], drivers))
+    found = results(model, "td", record, notes, asked, (*tables[:3], drivers))
     return InverseOutcome(found, solution.failure)
 
 
@@ -92,7 +88,7 @@ class _Inverse:
         self.inertia = Inertia(model)
         self.applied = Applied(model, self.inertia)
         self.forces = Forces(model, groups)
-        self.imbalance = 0.0
+        self.miss, self.power = 0.0, 0.0  # largest error of the balance of powers, and the largest power
         self.acting: Forces | None = None
         if model.actuators:
             acting = [_coordinate(model, a.joint) for a in model.actuators]
@@ -112,10 +108,11 @@ class _Inverse:
         count = len(self.model.actuators) or len(self.model.drivers)
         kinetic, potential, efforts = np.empty(len(lanes)), np.empty(len(lanes)), np.empty((count, len(lanes)))
         wrenches = np.empty((len(self.model.joints), width(self.model), len(lanes)))
+        springs = self._springs(solution, lanes)
         for at, bodies in in_portions(solution, lanes):
             inertia, kinetic[at] = self.inertia.over(bodies)
-            loads, potential[at] = self.applied.over(bodies), self.applied.potential_over(bodies)
-            self.applied.remember_over(bodies)
+            near = {name: angle[at] for name, angle in springs.items()}
+            loads, potential[at] = self.applied.over(bodies, near=near), self.applied.potential_over(bodies, near)
             R = None if columns is None else columns[..., at]
             efforts[:, at], wrenches[..., at] = self._solved(bodies, inertia, loads, singular[at], R)
         unbounded = []
@@ -129,6 +126,17 @@ class _Inverse:
             *self._named(efforts[:, shown]), reactions_of(self.model, wrenches[..., shown]),
         )  # fmt: skip
         return record, unbounded
+
+    def _springs(self, solution: Solution, lanes: NDArray[np.int64]) -> dict[str, Array]:
+        """Return the continuous angles of the joints that have torsion springs, between the axes of rigid bodies."""
+        springs = [load for load in self.model.loads if isinstance(load, TorsionSpring)]
+        joints = reported(solution, lanes)[2] if springs else {}
+        found = {}
+        for spring in springs:
+            angle = joints[spring.joint].angle
+            assert angle is not None
+            found[spring.name] = angle - self.model.joints[spring.joint].offset
+        return found
 
     def _named(self, efforts: Array) -> tuple[dict[str, Array], dict[str, Array]]:
         """Return the efforts of drivers and of actuators by their names."""
@@ -179,11 +187,11 @@ class _Inverse:
     def _balance(
         self, bodies: BodyLanes, inertia: Array, loads: Array, pushes: Array, singular: NDArray[np.bool_]
     ) -> None:
-        """Note how far the powers of inertia, loads and efforts miss each other, relative to their sizes."""
+        """Note how far the powers of inertia, loads and efforts miss each other, and how large they are."""
         from .bodykernels import imbalance
 
-        found = imbalance(bodies.origin, bodies.turn, inertia, loads, pushes, singular)
-        self.imbalance = max(self.imbalance, float(found))
+        miss, power = imbalance(bodies.origin, bodies.turn, inertia, loads, pushes, singular)
+        self.miss, self.power = max(self.miss, float(miss)), max(self.power, float(power))
 
 
 def _units(n: int, lanes: int) -> Array:

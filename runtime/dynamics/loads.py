@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numba import carray, cfunc, njit
 
+from ..items import next_to
 from . import chain
 
 FORCE, TORQUE, SPRING, TORSION = range(4)
@@ -92,7 +93,7 @@ def turn(ints, x, o):  # type: ignore[no-untyped-def]
     u, w, v, place = ints[o + 1], ints[o + 2], ints[o + 3], ints[o + 9]
     angle = np.arctan2(dot(ints, x, w, 0, v, 0), dot(ints, x, u, 0, v, 0))
     ahead = x[place] + (x[chain.TIME] - x[chain.BASE_TIME]) * x[place + 1]
-    return angle + 2.0 * np.pi * np.round((ahead - angle) / (2.0 * np.pi))
+    return next_to(angle, ahead)
 
 
 @njit(**OPTIONS)

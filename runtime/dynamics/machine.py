@@ -65,6 +65,19 @@ class Machine:
             ints[chain.FUNCTIONS] = equationkernels.functions_of_time().address
         ints[chain.OWN_INTS], ints[chain.OWN_FLOATS] = ints.ctypes.data, self.floats.ctypes.data
 
+    @property
+    def kinetic(self) -> float:
+        """The kinetic energy at the last evaluation."""
+        return float(self.floats[chain.KINETIC])
+
+    @property
+    def jumped(self) -> str | None:
+        """The group of the row that jumped in the last attempt of a step, "" where only the energy did; None: none."""
+        row = int(self.floats[chain.JUMP]) - 1
+        if row == -1:
+            return None
+        return next((s.plan.name for s in self.mechanics.groups if row in s.phi_rows), "")
+
     # ---- views ----------------------------------------------------------------------------------------------------
     @property
     def state(self) -> Array:
@@ -76,8 +89,8 @@ class Machine:
         return self.floats[at : at + rows * columns].reshape(rows, columns)
 
     def rates(self, t: float, y: Array) -> Array:
-        """Return ẏ of y = (z, ż); not a number where the groups have no solution."""
-        found = np.empty((1, 2 * self.f))
+        """Return ẏ of y = (z, ż), behind it the power; not a number where the groups have no solution."""
+        found = np.empty((1, 2 * self.f + 1))
         if not integrator.rates(self.ints, self.floats, t, y, found, 0):
             found[:] = np.nan
         return np.asarray(found[0])
@@ -90,7 +103,7 @@ class Machine:
         n = len(times)
         rows = np.empty((3 + self.f, int(self.ints[chain.ROWS]), n))
         angles = np.empty((int(self.ints[chain.BODIES]), n))
-        K = np.empty((1, 2 * self.f))
+        K = np.empty((1, 2 * self.f + 1))
         reached = integrator.evaluate(self.ints, self.floats, times, np.ascontiguousarray(states), K, rows, angles)
         return rows, angles, int(reached)
 

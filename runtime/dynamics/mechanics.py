@@ -8,18 +8,23 @@ coordinates: exactly, from the compiled solvers, without another derivation.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import AssemblyError, InputError
+from ..errors import AssemblyError
 from ..mechanism.model import Array
-from ..motion.program import AngleStep, GroupStep, NumericStep, Program
-from ..motion.run import Solution, assembly_modes
+from ..motion.program import AngleStep, GroupStep, Program
+from ..motion.run import Mode, Solution, assembly_modes
 from ..motion.sequence import SOLVED_KINDS
+from ..turns import next_to
 from .carriers import Carriers, Instant
+from .posture import Posture
+
+NEIGHBOURS = 0.1  # radians, or of the size, between neighbouring positions on the way to the start
 
 
 class Bridge:
@@ -56,10 +61,6 @@ class Mechanics:
         self.near: dict[int, float] = {}  # continuous angles by their rows
         self.bridge: Bridge | None = None
         self.evaluations = 0
-        if any(isinstance(s, NumericStep) for s in program.steps):
-            raise InputError(
-                "a mechanism with a cam has no closed solver for its free coordinates - use simulate --method global"
-            )
         self._items = program.sequence.of_kind(*SOLVED_KINDS)
         self.groups = tuple(s for s in program.steps if isinstance(s, GroupStep))
         self.known: tuple[float, Array] | None = None  # time and φ, φ̇, φ̈ of all rows when last accepted
@@ -67,14 +68,24 @@ class Mechanics:
         self._read = Carriers(self.model, program)
 
     # ---- the start ------------------------------------------------------------------------------------------------
-    def begin(self, t: float, values: Array, starts: Mapping[str, Array], angle: Array) -> None:
-        """Assemble every group next to its start (φ in the order of its solver), planar angles next to `angle`."""
+    def begin(
+        self, t: float, values: Array, starts: Mapping[str, Array], angle: Array, posture: Posture | None = None
+    ) -> None:
+        """Assemble every group as its bodies are at a posture, or else next to its start (φ as it is solved for).
+
+        At a posture the signs of a closed form are told by where they put the bodies: what φ means depends on the
+        posture at which the group was planned. `angle` is what continuous planar angles are next to.
+        """
         self._put(t, values, np.zeros(self.k), np.zeros(self.k))
         none, numbers = np.zeros(1, dtype=np.int64), self.program.sequence.numbers
         solution = Solution(self.program, self.time, none, self.state, self.k + 1, numbers)
         self.bridge, self.known, self.angles = None, None, (t, angle, 0 * angle, 0 * angle)
         index = {b: i for i, b in enumerate(self.model.bodies)}
         for i in self._items:
+            step = self.program.sequence.items[i].step
+            if isinstance(step, AngleStep):
+                self.near[step.row] = float(angle[index[step.body]])
+        for place, i in enumerate(self._items):
             step = self.program.sequence.items[i].step
             if self.program.sequence.items[i].group_step is not None:
                 assert isinstance(step, GroupStep)
@@ -83,13 +94,50 @@ class Mechanics:
                     raise AssemblyError(
                         f"group {step.plan.name} ({', '.join(step.plan.bodies)}) cannot be assembled at t = {t:.9g} s"
                     )
-                mode = min(modes, key=lambda m: m.distance)
-                self.signs[step.plan.name] = mode.signs
-                self.state[0, step.phi_rows] = mode.phi[:, None]
-            elif isinstance(step, AngleStep):
-                body = _body_of(self.program, step)
-                self.near[step.row] = float(angle[index[body]]) if body else step.near
+                misses = [m.distance if posture is None else self._miss(place, step, m, posture) for m in modes]
+                self._take(step, modes[misses.index(min(misses))])
             self._run([i])
+
+    def approach(self, t: float, first: Array, last: Array, angle: Array) -> bool:
+        """Take the branches of the sketch, where the drivers have their first values, and follow them to the last.
+
+        False where a group opens on the way, or where Newton's iteration, which has no signs, would have to follow.
+        """
+        if not all(step.solver.closed_form for step in self.groups):
+            return False
+        sequence = self.program.sequence
+        try:
+            starts = {s.plan.name: sequence.numbers_of(s, sequence.numbers)[1] for s in self.groups}
+            self.begin(t, first, starts, angle)
+        except AssemblyError:
+            return False
+        kinds = [d.kind for d in self.model.drivers.values()]
+        scale = np.array([1.0 if kind in ("angle", "turn") else self.model.size for kind in kinds])
+        lanes = 2 + int((np.abs(last - first) / scale).max() / NEIGHBOURS)
+        state = np.repeat(self.state[:, :, -1:], lanes, axis=2)
+        state[0, self.rows] = np.linspace(first, last, lanes).T
+        edges, time = np.array([0, lanes], dtype=np.int64), np.full(lanes, t)
+        lost, _ = sequence.run("td", time, state, edges, self._signs(), self._items)
+        self.near = {row: float(state[0, row, -1]) for row in self.near}
+        self.angles = (t, self._read.angles(state, angle), 0 * angle, 0 * angle)
+        return bool((lost > lanes).all())
+
+    def _take(self, step: GroupStep, mode: Mode) -> None:
+        """Put a group into one of its modes."""
+        self.signs[step.plan.name] = mode.signs
+        self.state[0, step.phi_rows] = mode.phi[:, None]
+
+    def _miss(self, place: int, step: GroupStep, mode: Mode, posture: Posture) -> float:
+        """Return how far a mode puts the bodies of a group from a posture; the group is an item of those solved."""
+        self._take(step, mode)
+        items = self.program.sequence.items
+        behind = itertools.takewhile(lambda i: items[i].group_step is None, self._items[place + 1 :])
+        self._run([self._items[place], *behind])
+        return self.miss(posture, step.plan.bodies)
+
+    def miss(self, posture: Posture, bodies: Sequence[str]) -> float:
+        """Return how far the last evaluation puts bodies from a posture."""
+        return self._read.miss(self.state, posture, bodies)
 
     # ---- one instant ----------------------------------------------------------------------------------------------
     def evaluate(self, t: float, values: Array, rates: Array, accelerations: Array) -> Instant | None:
@@ -115,8 +163,7 @@ class Mechanics:
         if self.angles is not None and found.posture.planar:
             t0, angle, rate, acceleration = self.angles
             ahead = angle + (t - t0) * (rate + 0.5 * (t - t0) * acceleration)
-            whole = found.posture.angle + 2 * np.pi * np.round((ahead - found.posture.angle) / (2 * np.pi))
-            found = replace(found, posture=replace(found.posture, angle=whole))
+            found = replace(found, posture=replace(found.posture, angle=next_to(found.posture.angle, ahead)))
         return found
 
     def accept(self, instant: Instant, free: NDArray[np.int64], zddot: Array) -> None:
@@ -206,17 +253,9 @@ class Mechanics:
 
     def _ahead(self, step: AngleStep) -> float:
         """Return the value next to which a continuous angle is now."""
-        ahead = self.near.get(step.row, step.near)
+        ahead = self.near[step.row]
         if self.known is not None:
             t0, (_, v, a) = self.known
             dt = float(self.time[0]) - t0
             ahead += dt * (v[step.row] + 0.5 * dt * a[step.row])
         return float(ahead)
-
-
-def _body_of(program: Program, step: AngleStep) -> str | None:
-    """Return the body whose x axis an angle step follows."""
-    for name, carrier in program.carriers.items():
-        if carrier.axes[0] == (((step.x, 1.0),), ((step.y, 1.0),)):
-            return name
-    return None

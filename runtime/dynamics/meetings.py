@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..mechanism.model import Array
-from ..motion.run import BRIDGE_NODES, Solution, bridge_weights
+from ..motion.run import Solution
 
 GROWTH = 2.0  # of forces from the outer to the inner nodes: more is a force that grows without bound
 
@@ -28,17 +28,17 @@ class Meeting:
 def meetings(solution: Solution) -> dict[int, Meeting]:
     """Return the bridged steps of a solution whose nodes are solved."""
     found: dict[int, Meeting] = {}
-    for bridges in solution.course.bridges.values():
-        for t, centre, spacing in bridges:
-            nodes = np.searchsorted(solution.time, centre + BRIDGE_NODES * spacing)
-            if nodes[0] > 0 and nodes[-1] < solution.solved:
-                step = int(np.searchsorted(solution.time, t))
-                found[step] = Meeting(step, tuple(nodes.tolist()), bridge_weights(t, centre, spacing))
+    for meeting in (m for of_group in solution.course.meetings.values() for m in of_group):
+        nodes, lanes = meeting.found(solution.time), meeting.lanes(solution.time)
+        if len(nodes) and nodes.max() < solution.solved:
+            weights = meeting.weights(solution.time[lanes])
+            for i, step in enumerate(lanes.tolist()):
+                found[step] = Meeting(step, tuple(nodes.tolist()), weights[:, i])
     return found
 
 
 def passed(efforts: Array, wrenches: Array, lane: int, nodes: NDArray[np.int64], weights: Array) -> bool:
-    """Put forces between those of the nodes into a lane; return whether they grow without bound there.
+    """Put forces between those of the nodes (nearest first) into a lane; return whether they grow without bound there.
 
     Efforts run over lanes last, and so do the wrenches of the joints (joint x w x lane).
     """
@@ -46,5 +46,5 @@ def passed(efforts: Array, wrenches: Array, lane: int, nodes: NDArray[np.int64],
     wrenches[..., lane] = wrenches[..., nodes] @ weights
     d = 2 if wrenches.shape[1] == 3 else 3
     sizes = np.abs(wrenches[:, :d, nodes]).max(axis=(0, 1), initial=0.0)
-    inner, outer = max(sizes[3:5]), max(sizes[0], sizes[-1])
+    inner, outer = max(sizes[:2]), max(sizes[-2:])
     return bool(inner > GROWTH * outer > 0.0)

@@ -13,19 +13,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..errors import AssurgentError, InputError
-from ..mechanism.model import Array, Initial, Model
+from ..mechanism.model import Array, Model
 from .applied import Applied
 from .coordinates import Coordinate, Gauge, Weighed, shown_name
 from .crossing import NEAR, NODES, bridge_ahead
 from .equations import Equations, Moved
 from .inertia import Inertia
 from .mechanics import Mechanics
-from .posture import poses_of
+from .posture import Posture, poses_of
 from .record import Record, Recorded
 from .sets import Chosen, Sets
 from .start import Start
 
 if TYPE_CHECKING:
+    from .again import Begun
     from .machine import Machine
     from .stepping import Stepping
 
@@ -35,6 +36,7 @@ DEAD = 0.05  # distance of a group from singularity below which other coordinate
 SINGULAR = 1e-4  # distance of a group from singularity at which a run without a way through ends
 SELDOM = 4  # steps between two looks at the criterion where no group is near a singular position
 WATCHED = 0.6  # of the gain that a change needs: where an estimate sees it, the criterion itself is looked at
+SAME = 1e-6  # of the size or of the largest rate: how alike two sets of coordinates must be where one takes over
 STRIDE = 0.4  # of the distance from singularity, or of a radian: how far a coordinate may go in one step
 
 
@@ -73,23 +75,28 @@ class Partition:
         reactions: bool = True,
         through: bool = True,
         fixed_step: float | None = None,
+        begun: Begun | None = None,
     ) -> None:
         self.model, self.progress, self.through, self.fixed_step = model, progress, through, fixed_step
         self.inertia = Inertia(model)
         self.applied = Applied(model, self.inertia)
         self.reactions, self.not_unique = reactions, set[str]()
-        self.gauge = Gauge(model, [c.joint for c in start.chosen])
-        self.sets = Sets(model, progress)
+        self.gauge = begun.gauge if begun else Gauge(model, [c.joint for c in start.chosen])
+        self.sets = begun.sets if begun else Sets(model, progress)
         self.counts = Counts()
         self._distance = 1.0  # least distance of a group from singularity
         self._machines: dict[Mechanics, Machine] = {}
         self.f = start.free
         self.t = start.posture.time
-        values = self.gauge.values(self.gauge.system.remember(poses_of(self.gauge.system, start.posture)))
-        values |= dict(zip(start.chosen, (i.value for i in _sorted(model)), strict=True))
+        if start.chosen:
+            values = {Coordinate(i.joint, i.coordinate): i.value for i in model.initial}
+            rates = {Coordinate(i.joint, i.coordinate): i.rate for i in model.initial}
+        else:
+            poses = self.gauge.system.remember(poses_of(self.gauge.system, start.posture))
+            values, rates = self.gauge.values(poses), self.gauge.rates(poses, start.posture.twist)
         self.chosen = start.chosen or self._first(start, values)
-        rates = self.gauge.rates(poses_of(self.gauge.system, start.posture), start.posture.twist)
-        mechanics = self.sets.enter(self.chosen, start.posture, self._driven(self.chosen, values))
+        held = self._driven(self.chosen, values)
+        mechanics = begun.mechanics if begun else self.sets.enter(self.chosen, start.posture, held)
         self.equations = Equations(model, self.inertia, self.applied, mechanics)
         self.z = np.array([values[c] for c in self.chosen])
         self.zdot = np.array([rates[c] for c in self.chosen])
@@ -191,19 +198,19 @@ class Partition:
         try:
             while k < len(times):
                 why = stepping.go()
-                self.t, (self.z, self.zdot) = stepping.time, stepping.y.copy().reshape(2, -1)
+                self.t, (self.z, self.zdot) = stepping.time, stepping.y[:-1].copy().reshape(2, -1)
                 stepping.machine.leave(self.applied)
                 if why & FAILED:
                     moved = self._moved(self.t, self.z, self.zdot)  # the state that tells which group is at its end
                     self._accept(moved)
                     self._distance = min(self.equations.mechanics.conditioning().values(), default=1.0)
                     here = self._weighed(moved)
-                    if self._distance > DEAD or not self._leave(here, moved):
-                        return self._stop(self.t)
-                    self._enter(stepping, here)
+                    jumped = stepping.machine.jumped
+                    if (self._distance > DEAD or not self._leave(here, moved)) or not self._enter(stepping, here):
+                        return self._stop(self.t, jumped)
                     continue
                 if why & OUTPUT:
-                    note(times[k : stepping.next], stepping.out[k : stepping.next])
+                    note(times[k : stepping.next], stepping.out[k : stepping.next, :-1])
                     k = stepping.next
                 if why & LOOK and k < len(times):
                     moved = self._moved(self.t, self.z, self.zdot)
@@ -211,16 +218,18 @@ class Partition:
                     weighed = self._look(moved)
                     if weighed is None:
                         return self._stop(self.t)
-                    self._enter(stepping, weighed)
+                    if not self._enter(stepping, weighed):
+                        return self._stop(self.t, "")
             return None
         finally:
             self.counts.steps = int(stepping.counts[STEPS])
             self.counts.evaluations += int(stepping.counts[EVALUATIONS])
 
-    def _enter(self, stepping: Stepping, weighed: Weighed) -> None:
-        """Go on in compiled code from the present state, in the coordinates now in use."""
-        stepping.enter(self._ready(weighed), self.t, np.concatenate([self.z, self.zdot]))
+    def _enter(self, stepping: Stepping, weighed: Weighed) -> bool:
+        """Go on in compiled code from the present state, in the coordinates now in use; False where energy jumps."""
+        kept = stepping.enter(self._ready(weighed), self.t, np.concatenate([self.z, self.zdot]))
         stepping.looked(self._distance)
+        return kept
 
     def _ready(self, weighed: Weighed) -> Machine:
         """Return the compiled form of the coordinates in use, told what it compares and counts from."""
@@ -310,7 +319,7 @@ class Partition:
         self.chosen, self.z, self.zdot = chosen, z, np.array([rates[c] for c in chosen])
         found = self.equations.moved(self.t, self.z, self.zdot)
         distance = min(mechanics.conditioning().values(), default=1.0)
-        if found is None or distance < min(self._distance, NEAR):
+        if found is None or distance < min(self._distance, NEAR) or not self._same(found, posture):
             self.equations.enter(before[0])
             self.chosen, self.z, self.zdot = before[1:]
             self._moved(self.t, self.z, self.zdot)
@@ -320,18 +329,33 @@ class Partition:
         self._note()
         return True
 
+    def _same(self, found: Moved, posture: Posture) -> bool:
+        """Return whether the coordinates now in use put and move the bodies as they were; rods turn as they like."""
+        if self.equations.mechanics.miss(posture, self.model.movable) > SAME:
+            return False
+        bodies = [k for k, body in enumerate(self.model.bodies.values()) if not body.rod]
+        gap = np.abs(found.instant.posture.twist - posture.twist)[bodies]
+        return bool(gap.max() <= SAME * np.abs(posture.twist).max())
+
     def _note(self) -> None:
         self._distance = 1.0
         self.counts.history.append((self.t, tuple(shown_name(self.model, c) for c in self.chosen)))
 
-    def _stop(self, t: float) -> Stop:
+    def _stop(self, t: float, jumped: str | None = None) -> Stop:
+        """Return why the run ends: coordinates without a way on, or a posture that jumps (of a group, if known)."""
         near = self.equations.mechanics.conditioning() if self.equations.mechanics.groups else {}
-        group = min(near, key=lambda n: near[n]) if near else ""
+        group = jumped or (min(near, key=lambda n: near[n]) if near else "")
         steps = {s.plan.name: s.plan for s in self.equations.mechanics.groups}
         where = ""
         if group:
             plan = steps[group]
             where = f"group {group} (bodies {', '.join(plan.bodies)}; joints {', '.join(plan.joints)}) "
+        if jumped is not None:
+            return Stop(
+                t,
+                f"{where}at t = {t:.9g} s: the posture, its rates or the energy jump, however short the step - give a "
+                "smaller [simulation] tolerance or step, start elsewhere, or use --method global",
+            )
         return Stop(
             t,
             f"{where}at t = {t:.9g} s: no set of joint coordinates carries the motion on: the mechanism is at a "
@@ -341,7 +365,3 @@ class Partition:
 
 class _LostError(AssurgentError):
     """The groups have no solution at a state that the integrator accepted."""
-
-
-def _sorted(model: Model) -> list[Initial]:
-    return sorted(model.initial, key=lambda i: (i.joint, i.coordinate))

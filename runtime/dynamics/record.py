@@ -7,8 +7,10 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..mechanism.bodymotion import BodyMotion
+from ..mechanism.geometry import perpendicular, rotation_between
 from ..mechanism.model import Array, Model
 from ..motion.measure import measure
 from ..motion.results import (
@@ -22,6 +24,7 @@ from ..motion.results import (
     Results,
 )
 from ..motion.run import driver_values
+from .inertia import line_of
 from .posture import Posture
 
 
@@ -63,15 +66,39 @@ Tables = tuple[
 ]
 
 
+def without_spin(model: Model, record: Recorded) -> tuple[Recorded, int]:
+    """Return a record whose rods turn without spin, and into how many parts its intervals should be split for that."""
+    from ..output_items import ROUGH, carry
+
+    motions, miss = dict(record.motions), 0.0
+    for body in model.bodies.values():
+        if not body.rod or len(record.time) == 0:
+            continue
+        before = record.motions[body.name]
+        end, line = line_of(model, body)
+        normal = perpendicular(line)
+        u, rate, bend = (np.ascontiguousarray(x.T) for x in before.vector(line))
+        p = np.empty_like(u)
+        p[0] = rotation_between(body.rotation @ line, u[0]) @ body.rotation @ normal
+        miss += carry(record.time, u, rate, bend, p)
+        own = np.stack([line, normal, np.cross(line, normal)])
+        turned = replace(before, rotation=np.stack([u, p, np.cross(u, p)], axis=2) @ own)
+        arms = zip(before.point(end), turned.vector(end), strict=True)
+        motions[body.name] = replace(turned, origin=np.stack([place - arm for place, arm in arms]))
+    # the error of a step has the order five; what large steps say about it is no more than that they are large
+    parts = 1 if miss <= ROUGH else int(np.clip(np.nan_to_num(1.2 * (miss / ROUGH) ** 0.25, nan=64.0), 2, 64))
+    return replace(record, motions=motions), parts
+
+
 def results(
     model: Model,
     method: str,
     record: Recorded,
     diagnostics: Mapping[str, Any],
-    asked: int,
+    asked: Array,
     tables: Tables | None = None,
 ) -> Results:
-    """Return the results of the last `asked` instants; the first ones only tell where continuous angles begin.
+    """Return the results at the asked times; others only tell how continuous angles and rods come there.
 
     `tables` are points, bodies, joints and drivers where these follow from the rows of a run.
     """
@@ -89,17 +116,20 @@ def results(
         independent=record.independent or None,
         diagnostics=dict(diagnostics),
     )  # fmt: skip
-    if asked == len(times):
+    chosen = np.flatnonzero(np.isin(times, asked))
+    if len(chosen) == len(times):
         return result
-    cut = _last(result if tables is None else replace(result, points={}, bodies={}, joints={}), asked)
+    cut = _chosen(result if tables is None else replace(result, points={}, bodies={}, joints={}), chosen)
     return cut if tables is None else replace(cut, points=points, bodies=bodies, joints=joints)
 
 
-def _last(result: Results, n: int) -> Results:
-    """Return results without what comes before the last n times."""
+def _chosen(result: Results, chosen: NDArray[np.int64]) -> Results:
+    """Return results at some of their times."""
 
     def cut(value: Any) -> Any:
-        return value[len(value) - n :] if isinstance(value, np.ndarray | tuple) else value
+        if isinstance(value, tuple):
+            return tuple(value[k] for k in chosen)
+        return value[chosen] if isinstance(value, np.ndarray) else value
 
     def cut_series(series: Any) -> Any:
         return replace(series, **{f.name: cut(getattr(series, f.name)) for f in fields(series)})

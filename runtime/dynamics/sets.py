@@ -10,9 +10,9 @@ import numpy as np
 from ..errors import AssurgentError
 from ..mechanism.model import Array, Body, Model
 from ..mechanism.structure import Structure
-from ..motion.plan import GroupPlan, Plan
+from ..motion.plan import GroupPlan
 from ..motion.planning import plan_groups, studied
-from ..motion.program import GroupStep, build
+from ..motion.program import GroupStep, Program, build
 from ..motion.solvers import bind
 from .coordinates import Coordinate, driven_by
 from .mechanics import Mechanics
@@ -30,12 +30,25 @@ class Built:
     mechanics: Mechanics
 
 
-class Sets:
-    """The sets met so far; a set whose solvers cannot be made is noted and not asked for again."""
+def _never(_: Chosen) -> None:
+    return None
 
-    def __init__(self, model: Model, progress: Callable[[str], None]) -> None:
-        self.model, self.progress = model, progress
+
+class Sets:
+    """The sets met so far; a set whose solvers cannot be made is noted and not asked for again.
+
+    `planned` gives structure and program of sets that were planned for another design.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        progress: Callable[[str], None],
+        planned: Callable[[Chosen], tuple[Structure, Program] | None] = _never,
+    ) -> None:
+        self.model, self.progress, self._planned = model, progress, planned
         self._built: dict[Chosen, Built] = {}
+        self._met: dict[Chosen, dict[Coordinate, float]] = {}
         self.refused: dict[Chosen, AssurgentError] = {}
 
     def build(self, chosen: Chosen, posture: Posture, values: Array) -> Built:
@@ -46,6 +59,9 @@ class Sets:
         """
         if chosen in self.refused:
             raise self.refused[chosen]
+        ready = self._planned(chosen) if chosen not in self._built else None
+        if ready is not None:
+            self._built[chosen] = Built(ready[1].model, ready[0], Mechanics(ready[1]))
         if chosen not in self._built:
             try:
                 model = driven_by(self.model, chosen)
@@ -57,6 +73,10 @@ class Sets:
                 raise
         return self._built[chosen]
 
+    def met(self) -> list[tuple[Chosen, dict[Coordinate, float]]]:
+        """Return the sets that were built here, and where their coordinates were."""
+        return list(self._met.items())
+
     def built(self, chosen: Chosen) -> Built:
         """Return a set that was built before."""
         return self._built[chosen]
@@ -65,25 +85,29 @@ class Sets:
         """Return the mechanics of a set with every group on the branch of a posture; values of all its drivers."""
         built = self.build(chosen, posture, values)
         posed = at_posture(built.model, posture)
-        plans = {p.name: p for p in plan_groups(posed, built.structure) if isinstance(p, GroupPlan)}
+        planned = plan_groups(posed, built.structure)
+        plans = {p.name: p for p in planned}
         mechanics = built.mechanics
-        if any(plans[s.plan.name].specification != s.plan.specification for s in mechanics.groups):
-            # the plan depends on where it was made: take the one of this posture
-            ordered: list[Plan] = list(plan_groups(posed, built.structure))
-            mechanics = Mechanics(build(posed, ordered, self.progress))
+        if any(self._planned_otherwise(s, plans[s.plan.name]) for s in mechanics.groups):
+            mechanics = Mechanics(build(posed, planned, self.progress))
             plans = {s.plan.name: s.plan for s in mechanics.groups}
-        starts = {s.plan.name: self._start(s, plans[s.plan.name]) for s in mechanics.groups}
-        mechanics.begin(posture.time, values, starts, posture.angle)
+        starts = {s.plan.name: bind(plans[s.plan.name], self.progress).start for s in mechanics.groups}
+        mechanics.begin(posture.time, values, starts, posture.angle, posture)
         return mechanics
 
     def _held(self, chosen: Chosen, posture: Posture, values: Array) -> Model:
         """Return the model at a posture and its time, with virtual drivers that hold it there."""
-        places = dict(zip(chosen, values[len(self.model.drivers) :].tolist(), strict=True))
+        places = self._met[chosen] = dict(zip(chosen, values[len(self.model.drivers) :].tolist(), strict=True))
         model = driven_by(self.model, chosen, places)
         return at_posture(replace(model, simulation=replace(model.simulation, start=posture.time)), posture)
 
-    def _start(self, step: GroupStep, plan: GroupPlan) -> Array:
-        return bind(plan, self.progress).start if plan is not step.plan else step.solver.start
+    def _planned_otherwise(self, step: GroupStep, plan: GroupPlan) -> bool:
+        """Return whether the plan of a posture asks for another solver, or for other numbers with its Newton start."""
+        if plan.specification != step.plan.specification:
+            return True
+        return not step.solver.closed_form and not np.allclose(
+            bind(plan, self.progress).par, step.solver.par, rtol=1e-9, atol=1e-9 * self.model.size
+        )
 
 
 def at_posture(model: Model, posture: Posture) -> Model:

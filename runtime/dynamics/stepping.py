@@ -8,6 +8,8 @@ from ..mechanism.model import Array
 from . import integrator
 from .machine import Machine
 
+BALANCE = 1e-6  # of the largest kinetic energy so far: what a step may leave of its work; far above its own error
+COARSE = 0.1  # the same for a fixed step, whose error nobody controls
 OFTEN = 200  # steps after which the criterion is looked at in any case
 
 
@@ -15,7 +17,7 @@ class Stepping:
     """States at increasing times by DOP853 with dense output, or by the classical Runge-Kutta method of order 4."""
 
     def __init__(self, f: int, times: Array, first: int, tolerance: float, fixed_step: float | None) -> None:
-        n = 2 * f
+        n = 2 * f + 1  # coordinates, their rates, and the kinetic energy
         self.times, self.fixed = times, fixed_step is not None
         self.y, self.trial = np.zeros(n), np.zeros(n)
         self.K, self.F = np.zeros((16, n)), np.zeros((8, n))
@@ -27,6 +29,7 @@ class Stepping:
         self.control[integrator.END], self.control[integrator.RTOL] = times[-1], tolerance
         self.control[integrator.STEP] = fixed_step or 0.0
         self.control[integrator.LAST_DISTANCE] = 1.0
+        self.control[integrator.BALANCE] = COARSE if self.fixed else max(BALANCE, 1e3 * tolerance)
 
     def limits(
         self, stride: float, singular: float, near: float, bridge_end: float, gain: float, seldom: int, meetings: bool
@@ -38,19 +41,23 @@ class Stepping:
         control[integrator.GAIN] = gain
         counts[integrator.SELDOM], counts[integrator.MEETINGS] = seldom, meetings
 
-    def enter(self, machine: Machine, t: float, y: Array) -> None:
-        """Go on with a machine from a state."""
-        self.machine, self.y[:] = machine, y
+    def enter(self, machine: Machine, t: float, y: Array) -> bool:
+        """Go on with a machine from a state; False where it moves otherwise than before: the energies differ."""
+        self.machine, self.y[:-1] = machine, y
+        first, before = self.control[integrator.ENERGY] == 0.0, self.y[-1]
         self.control[integrator.TIME] = t
         self.atol = self.control[integrator.RTOL] * np.tile(machine.scale, 2)
-        self.K[0] = machine.enter(t, self.y)
+        self.K[0] = machine.enter(t, y)
+        self.y[-1] = energy = machine.kinetic
         if self.control[integrator.STEP] == 0.0:
             self.control[integrator.STEP] = self._first_step(t)
-            machine.enter(t, self.y)
+            machine.enter(t, y)
+        largest = self.control[integrator.ENERGY] = max(self.control[integrator.ENERGY], energy)
+        return bool(first or abs(energy - before) <= BALANCE * largest)
 
     def _first_step(self, t: float) -> float:
         """Return Hairer, Nørsett and Wanner's first guess of a step."""
-        y, rate, left = self.y, self.K[0], float(self.times[-1]) - t
+        y, rate, left = self.y[:-1], self.K[0, :-1], float(self.times[-1]) - t
         scale = self.atol + np.abs(y) * self.control[integrator.RTOL]
 
         def norm(v: Array) -> float:
@@ -58,7 +65,7 @@ class Stepping:
 
         d0, d1 = norm(y), norm(rate)
         h = min(1e-6 if d0 < 1e-5 or d1 < 1e-5 else 0.01 * d0 / d1, left)
-        change = norm(self.machine.rates(t + h, y + h * rate) - rate) / h
+        change = norm(self.machine.rates(t + h, y + h * rate)[:-1] - rate) / h
         self.counts[integrator.EVALUATIONS] += 1
         if not np.isfinite(change):  # no solution so far ahead: the step control finds one
             return h

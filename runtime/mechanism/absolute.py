@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .model import FRAME, Array, Driver, Joint, Model
+from .model import FRAME, Array, Driver, Joint, Model, ends_of
 from .rows import (
     PLANAR,
     SPATIAL,
@@ -97,11 +97,7 @@ class Absolute:
         return items
 
     def _rods(self, model: Model) -> list[Item]:
-        ends: dict[str, list[Array]] = {b.name: [] for b in model.bodies.values() if b.rod}
-        for j in model.joints.values():
-            for body, point in ((j.first, j.a), (j.second, j.b)):
-                if body in ends:
-                    ends[body].append(point)
+        ends = {b.name: ends_of(model.joints, b.name) for b in model.bodies.values() if b.rod}
         return [Item(f"spin of {b}", "spin", (FRAME, b, FRAME), axis=p[1] - p[0]) for b, p in ends.items()]
 
     def _driver(self, model: Model, d: Driver) -> Item:
@@ -223,7 +219,7 @@ class Absolute:
                 many = batch.repeated(k, len(grid))
                 rows = np.array([t.value for t in PLANAR[batch.kind][0](Pair(many, replace(poses, contact=grid)))])
                 if batch.kind == "cam":
-                    best = int(np.argmin(np.sum(rows**2, axis=0)))
+                    best = int(np.argmin(np.hypot.reduce(rows)))  # whose squares need not be finite
                 else:  # where the outline is parallel to the face, the place nearest to it
                     level = np.flatnonzero(rows[1, :-1] * rows[1, 1:] <= 0)
                     best = int(level[np.argmin(np.abs(rows[0, level]))]) if len(level) else 0
@@ -277,9 +273,8 @@ class Absolute:
     def measured(self, poses: Poses) -> dict[str, float]:
         """Return the values that the drivers' coordinates have at the poses."""
         found: dict[str, float] = {}
-        for batch, terms in self.terms_at(poses):
-            if batch.kind.startswith("driver"):
-                found.update(zip(batch.names, terms[0].value.tolist(), strict=True))
+        for batch, terms in self.terms_at(poses, "driver"):
+            found.update(zip(batch.names, terms[0].value.tolist(), strict=True))
         return found
 
     def per_driver(self, values: Mapping[str, float]) -> Array:
@@ -332,7 +327,8 @@ class Absolute:
         rows, columns, values = self.triplets(poses)
         return np.asarray(np.bincount(rows, weights=values * vector[columns], minlength=self.n_rows), dtype=np.float64)
 
-    def terms_at(self, poses: Poses) -> list[tuple[Batch, list[Term]]]:
+    def terms_at(self, poses: Poses, kinds: str = "") -> list[tuple[Batch, list[Term]]]:
         table = PLANAR if self.planar else SPATIAL
-        return [(batch, table[batch.kind][0](Pair(batch, poses))) for batch in self.batches]
+        wanted = [batch for batch in self.batches if batch.kind.startswith(kinds)]
+        return [(batch, table[batch.kind][0](Pair(batch, poses))) for batch in wanted]
 

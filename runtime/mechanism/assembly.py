@@ -8,6 +8,7 @@ from functools import cache
 import numpy as np
 
 from ..errors import AssemblyError
+from ..turns import begun, next_to
 from .absolute import Absolute
 from .bodymotion import BodyMotion
 from .model import FRAME, Array, Model
@@ -213,13 +214,8 @@ class _Rates:
         self.acceleration = linear.solve(wanted)
 
 
-def follow(
-    model: Model, times: Array, start: Poses | None = None, gaps: list[float] | None = None
-) -> dict[str, BodyMotion]:
-    """Return the motion of every movable body at the times, the assembly followed continuously from the first one.
-
-    `gaps` receives the largest scaled residual at each time.
-    """
+def follow(model: Model, times: Array, start: Poses | None = None) -> dict[str, BodyMotion]:
+    """Return the motion of every movable body at the times, the assembly followed continuously from the first one."""
     system = Absolute(model)
     motions = {name: driver.motion for name, driver in model.drivers.items()}
 
@@ -247,10 +243,6 @@ def follow(
             poses, t, step = after, t_next, t1 - t_next
             rates = _Rates(system, poses, drivers(t))
         found.append((poses, rates))
-    if gaps is not None:
-        for (posed, _), t in zip(found, times.tolist(), strict=True):
-            values = {d: float(x[0]) for d, x in drivers(t).items()}
-            gaps.append(float(np.max(np.abs(_gap(system, posed, values)), initial=0.0)))
     return _motions(system, found, {d: float(x[0]) for d, x in now.items()})
 
 
@@ -270,14 +262,14 @@ def _advanced(system: Absolute, poses: Poses, rates: _Rates, dt: float, drivers:
 
 def _whole_turns(model: Model, poses: Poses, values: Mapping[str, float], index: Mapping[str, int]) -> Array:
     """Return what to add to planar angles: driven ones equal their drivers, others start in (-pi, pi]."""
-    offset = -2 * np.pi * np.ceil((poses.angle - np.pi) / (2 * np.pi) - 1e-15)
+    offset = begun(poses.angle) - poses.angle
     for driver in model.drivers.values():
         first, second = driver.bodies
         if driver.joint is not None:
             first, second = model.joints[driver.joint].first, model.joints[driver.joint].second
         if driver.kind in ("angle", "turn") and FRAME in (first, second):
             k, sign = (index[second], 1) if first == FRAME else (index[first], -1)
-            offset[k] = 2 * np.pi * np.round((sign * values[driver.name] - poses.angle[k]) / (2 * np.pi))
+            offset[k] = next_to(poses.angle[k], sign * values[driver.name]) - poses.angle[k]
     return np.asarray(offset)
 
 

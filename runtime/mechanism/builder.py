@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import copy
-import os
 import re
-import tempfile
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -13,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..arguments import shown
 from ..errors import InputError
+from ..files import check_target, write_whole
 from .model import Array, Model
 from .reader import TABLES, TOP, from_data, load
 
@@ -103,11 +103,16 @@ class Mechanism:
 
     def _new(self, table: str, entries: Mapping[str, object], name: str) -> None:
         if name in entries:
-            raise InputError(f"{self.name or 'mechanism'}: [{table}] {name}: is there already - choose another name")
+            raise InputError(f"{self._origin}: [{table}] {name}: is there already - choose another name")
+
+    @property
+    def _origin(self) -> str:
+        """What messages call this mechanism."""
+        return self.name if isinstance(self.name, str) and self.name else "mechanism"
 
     def data(self) -> dict[str, Any]:
         """Return the values as a file would give them."""
-        found: dict[str, Any] = {"format": 1, "name": self.name, "space": self.space}
+        found: dict[str, Any] = {"format": 1, "name": _plain(self.name), "space": _plain(self.space)}
         if self.gravity is not None:
             found["gravity"] = _plain(self.gravity)
         for table in TABLES:
@@ -118,7 +123,7 @@ class Mechanism:
 
     def model(self, **settings: float) -> Model:
         """Return the validated model; settings override parameters."""
-        return from_data(self.data(), self.name or "mechanism", settings, self.folder)
+        return from_data(self.data(), self._origin, settings, self.folder)
 
     def structure(self, **settings: float) -> Structure:
         """Return the structural groups, with the parameters given here instead of their own values."""
@@ -141,7 +146,7 @@ class Mechanism:
         """
         from ..motion.run import raise_failure
 
-        outcome = self._reused().run(settings, _asked(times), method, jerk, threads)
+        outcome = self._reused().run(settings, times, method, jerk, threads)
         if outcome.failure is not None:
             raise_failure(outcome.failure, outcome.results)
         return outcome.results
@@ -169,7 +174,7 @@ class Mechanism:
         """Return what was read and planned of these values before, or what will be."""
         from ..motion.reuse import Reuse
 
-        data, origin = self.data(), self.name or "mechanism"
+        data, origin = self.data(), self._origin
         if self._kept is None or not self._kept.fits(data, origin, self.folder):
             self._kept = Reuse(copy.deepcopy(data), origin, self.folder)
         return self._kept
@@ -192,7 +197,7 @@ class Mechanism:
         """
         from ..motion.designs import CompiledMechanism
 
-        origin = self.name or "mechanism"
+        origin = self._origin
         return CompiledMechanism(self.data(), origin, self.folder, times, points, bodies, joints, parameters)
 
     def inverse(self, times: Sequence[float] | None = None, method: str = "direct", **settings: float) -> Results:
@@ -207,7 +212,7 @@ class Mechanism:
 
         check_scheme(method)
         prepared = self._reused().prepared(settings)
-        return inverse_dynamics(prepared[1].model, _asked(times), method, prepared=prepared).finished()
+        return inverse_dynamics(prepared[1].model, times, method, prepared=prepared).finished()
 
     def simulate(
         self,
@@ -229,8 +234,11 @@ class Mechanism:
         """
         from ..computed import simulation
 
-        through = not stop_at_bifurcation
-        found = simulation(self.model(**settings), _asked(times), method, through=through, fixed_step=fixed_step)
+        begun, through = self._reused().begun(settings), not stop_at_bifurcation
+        model = begun.model if begun else self.model(**settings)
+        found = simulation(model, times, method, through=through, fixed_step=fixed_step, begun=begun)
+        if begun:
+            begun.learn()
         return found.finished()
 
     def equilibrium(self, **settings: float) -> Equilibrium:
@@ -254,6 +262,7 @@ class Mechanism:
 
         `reactions` (True, or names of joints) and `energy` show what `inverse` and `simulate` found.
         """
+        self._check(results)
         if reactions or energy:
             from ..pictures.dynamics_plot import dynamics_figure
 
@@ -266,7 +275,14 @@ class Mechanism:
         """Write an animation (.gif .mp4 .html .svg); options are those of `pictures.animate.animate`."""
         from ..pictures.animate import animate
 
+        self._check(results)
         return animate(self.model(), results, path, **options)
+
+    def _check(self, results: object) -> None:
+        from ..motion.results import Results
+
+        if not isinstance(results, Results):
+            raise InputError(f"{self._origin}: results are what run, inverse or simulate return, not {shown(results)}")
 
     def text(self) -> str:
         """Return the mechanism as the text of a file."""
@@ -275,19 +291,10 @@ class Mechanism:
     def save(self, path: Path | str) -> None:
         """Write the file, after the same checks as on reading; an old file stays whole until the new one is."""
         path = Path(path)
+        check_target(path)
         from_data(self.data(), str(path), None, path.parent)
-        try:
-            handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".toml")
-            try:
-                with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-                    file.write(self.text())
-                Path(temporary).chmod(0o644)
-                Path(temporary).replace(path)
-            except BaseException:
-                Path(temporary).unlink(missing_ok=True)
-                raise
-        except OSError as error:
-            raise InputError(f"{path}: cannot be written: {error.strerror}") from error
+        text = self.text()
+        write_whole(path, lambda part: part.write_text(text, "utf-8", newline="\n"))
 
     @classmethod
     def load(cls, path: Path | str) -> Mechanism:
@@ -301,10 +308,6 @@ class Mechanism:
             if key in data and key not in ("format", "name", "space"):
                 setattr(mechanism, key, data[key])
         return mechanism
-
-
-def _asked(times: Sequence[float] | None) -> Array | None:
-    return None if times is None else np.asarray(times, dtype=np.float64)
 
 
 def _plain(value: Any) -> Any:

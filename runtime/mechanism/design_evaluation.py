@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -49,23 +50,27 @@ class Numbers:
         self._wanted = np.array([row[n] for n in nodes], dtype=np.int64)
         self._constants = np.array([tape.values[i] for i in constants])
         self._n_rows = len(row)
-        self._work: dict[int, Array] = {}
+        self._spare: dict[int, list[Array]] = {1: [], BLOCK: []}  # rows by width, none of them in use
 
-    def _rows(self, n_designs: int) -> Array:
-        """Return rows for the interpreter; one design has rows of its own, as narrow as it is."""
-        width = 1 if n_designs == 1 else BLOCK
-        if width not in self._work:
-            rows = self._work[width] = np.zeros((self._n_rows, width))
+    @contextmanager
+    def _rows(self, n_designs: int) -> Iterator[Array]:
+        """Lend rows for the interpreter, to one thread at a time; one design has rows as narrow as it is."""
+        spare = self._spare[1 if n_designs == 1 else BLOCK]
+        try:
+            rows = spare.pop()
+        except IndexError:
+            rows = np.zeros((self._n_rows, 1 if n_designs == 1 else BLOCK))
             rows[: len(self._constants)] = self._constants[:, None]
-        return self._work[width]
+        yield rows
+        spare.append(rows)
 
     def evaluate(self, designs: Array) -> tuple[Array, Kept]:
         """Return the numbers (n_wanted, n_designs), and for each design whether it is read and planned alike."""
         designs = np.array(designs, dtype=np.float64, order="C")
         count = designs.shape[1]
         values, kept = np.empty((self.n_wanted, count)), np.empty(count, np.bool_)
-        work = self._rows(count)
-        self._evaluate(self._code, self._wide, self._guards, self._wanted, designs, work, values, kept)
+        with self._rows(count) as work:
+            self._evaluate(self._code, self._wide, self._guards, self._wanted, designs, work, values, kept)
         return values, kept
 
     def tangents(self, designs: Array) -> Array:
@@ -73,8 +78,8 @@ class Numbers:
         designs = np.array(designs, dtype=np.float64, order="C")
         count = designs.shape[1]
         found = np.empty((self.n_wanted, self.n_parameters, count))
-        work = self._rows(count)
-        self._tangents(self._code, self._wide, self._wanted, designs, work, np.zeros_like(work), found)
+        with self._rows(count) as work:
+            self._tangents(self._code, self._wide, self._wanted, designs, work, np.zeros_like(work), found)
         return found
 
 

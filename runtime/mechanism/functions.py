@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,7 +18,7 @@ from .. import expressions as ex
 from ..errors import InputError, nearest
 from ..expressions import FormulaError
 from . import arithmetic, formulas, jets
-from .model import Array
+from .model import Array, Function
 from .traced import Traced
 
 CONSTANTS: dict[str, float] = {"pi": math.pi, "e": math.e}
@@ -64,7 +64,7 @@ def _number(value: float) -> ex.Node:
     return ex.Negative(plain, 1) if value < 0 else plain
 
 
-def _tree(steps: list[_Step]) -> ex.Node:
+def tree(steps: Sequence[_Step]) -> ex.Node:
     """Return the tree that gives these steps."""
     stack: list[ex.Node] = []
     for what, item, count in steps:
@@ -188,7 +188,7 @@ class Expression:
         for step in self.steps:
             steps += shift if step[:2] == ("name", self.variable) else [step]
         text = f"{self.text} at {self.variable} - ({angle!r})"
-        return Expression(text, _tree(steps), constants, self.variable, tuple(steps))
+        return Expression(text, tree(steps), constants, self.variable, tuple(steps))
 
     def _named(self, value: float) -> tuple[str, Mapping[str, float]]:
         """Return a name that no formula can have for a traced number, and the constants with it."""
@@ -212,6 +212,13 @@ def expression(text: str, parameters: Mapping[str, float], variable: str = "t") 
     """Return the function of t (or u) that a formula describes."""
     node, steps = _parse(text)
     return Expression(text, node, _known(node, parameters, variable), variable, steps)
+
+
+def starting(motion: Function, start: float) -> Any:
+    """Return the value of a driver at the start of a run; it knows its parameters where the formula does."""
+    if isinstance(motion, Expression) and any(isinstance(v, Traced) for v in motion.constants.values()):
+        return _run(motion.steps, {**motion.constants, motion.variable: np.float64(start)})
+    return float(motion(np.array([start]))[0, 0])
 
 
 def excerpt(text: str) -> str:

@@ -135,6 +135,11 @@ class Joint:
         return (self.first, self.second) if self.carrier is None else (self.first, self.second, self.carrier)
 
 
+def ends_of(joints: Mapping[str, Joint], body: str) -> list[Array]:
+    """Return the points of a body where it has joints, in its axes: of a rod its two ends."""
+    return [j.a if j.first == body else j.b for j in joints.values() if body in (j.first, j.second)]
+
+
 @dataclass(frozen=True, eq=False)
 class Driver:
     """A prescribed motion.

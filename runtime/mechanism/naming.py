@@ -64,7 +64,7 @@ def group_graph(model: Model, group: Group) -> Graph:
     pinned: dict[tuple[str, str], int] = {}
     for together in joints:
         vertex, joint = len(colours), together[0]
-        roles = joint.kind not in _SYMMETRIC or joint.name in driven
+        roles = joint.kind not in _SYMMETRIC or (joint.name in driven and model.space != "planar")
         known = [role if roles else "" for role, body in ends(joint) if body not in number]
         colour = f"[{joint.kind} {' '.join(sorted(driven[joint.name]))}]" if joint.name in driven else joint.kind
         lost = sum(dropped.get(j.name, 0) for j in together)
@@ -82,12 +82,12 @@ def group_graph(model: Model, group: Group) -> Graph:
             edges.append((vertex_of[driver.joint], vertex, "drives"))
             continue
         places = []
-        for k, (role, body) in enumerate(zip(("first", "second"), driver.bodies, strict=True)):
+        for k, body in enumerate(driver.bodies):
             point = driver.points[k] if driver.points is not None else ""
             place = pinned.get((point, body), number.get(body, -1))
-            places.append((place, "" if driver.kind == "distance" else role))
-        colours.append(driver.kind + "".join("^" + role for place, role in places if place < 0))
-        edges += [(place, vertex, role or "end") for place, role in places if place >= 0]
+            places.append(place)
+        colours.append(driver.kind + "".join("^" for place in places if place < 0))
+        edges += [(place, vertex, "end") for place in places if place >= 0]
     return Graph(tuple(colours), tuple(edges))
 
 

@@ -33,6 +33,8 @@ def nominal(structure: T) -> T:
 def _replaced(x: Any, number: Callable[[Traced], Any]) -> Any:
     if isinstance(x, Traced):
         return number(x)
+    if x is None or isinstance(x, float | int | str):
+        return x
     if isinstance(x, np.ndarray):
         if x.dtype != object:
             return x

@@ -98,7 +98,10 @@ def _place(model: Model, pin: Pin, body: str) -> Array:
 
 
 def _pairs(model: Model, pin: Pin, leader: str | None, solved: Mapping[str, int]) -> list[Joint]:
-    """Return the joints that tie each body at the pin to the leader: the user's own where there are such."""
+    """Return the joints that tie each body at the pin to the leader: the user's own where there are such.
+
+    A body that is driven from another one known before it is tied to that: the same as on a pin of two.
+    """
     others = [b for b in pin.bodies if b in solved and b != leader]
     if leader is None or not others:
         return []
@@ -106,6 +109,12 @@ def _pairs(model: Model, pin: Pin, leader: str | None, solved: Mapping[str, int]
     for joint in map(model.joints.__getitem__, pin.joints):
         if leader in (joint.first, joint.second):
             own.setdefault(joint.second if joint.first == leader else joint.first, joint)
+    driven = {driver.joint for driver in model.drivers.values() if driver.kind == "angle"}
+    for joint in map(model.joints.__getitem__, pin.joints):
+        if joint.name in driven and set(joint.bodies) <= solved.keys():
+            before, after = sorted(joint.bodies[:2], key=solved.__getitem__)
+            if solved[before] < solved[after]:
+                own[after] = joint
     used = {joint.name for joint in own.values()}
     names = iter([name for name in pin.joints if name not in used])
     pairs = []

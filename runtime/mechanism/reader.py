@@ -17,13 +17,14 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
+from ..files import read_text
 from . import arithmetic, formulas, geometry
 from .bodies import Part, read_bodies, read_mass, read_points
 from .drivers import DriverReader
 from .functions import excerpt
 from .joints import JointBuilder, declare
 from .loads import read_loads
-from .model import FRAME, Array, Body, Driver, Joint, Mass, Model, Simulation
+from .model import FRAME, Array, Body, Driver, Joint, Load, Mass, Model, PointForce, Simulation, ends_of
 from .rigid import Assembly, Declared, assemble, check_sharing, total_mass
 from .source import Source, shown
 
@@ -39,17 +40,7 @@ TOP = ("format", "name", "space", "gravity", *TABLES)
 def load(path: Path | str, settings: Mapping[str, float] | None = None) -> Model:
     """Return the mechanism of a file; `settings` override its parameters."""
     path = Path(path)
-    try:
-        if path.is_file() and path.stat().st_size > MAX_BYTES:
-            raise InputError(f"{path}: has more than {MAX_BYTES} bytes - a mechanism file is smaller")
-        text = path.read_bytes().decode("utf-8-sig")
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror} - check the path") from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: is not UTF-8 text (byte {error.start}) - save it as UTF-8") from error
-    except ValueError as error:  # a null character in the path
-        raise InputError(f"{str(path)!r}: is no path") from error
-    return loads(text, path, settings)
+    return loads(read_text(path, MAX_BYTES), path, settings)
 
 
 def loads(
@@ -116,17 +107,19 @@ def from_data(
     coordinates = DriverReader(source, assembly, {joint.name: joint for joint in declared}, joints)
     drivers = coordinates.drivers()
     name = source.data.get("name", path.stem if path else "")
+    bodies, loads = _bodies(source, assembly, joints, drivers, masses), read_loads(source, coordinates)
+    _on_rods(source, bodies, joints, loads)
     return Model(
         name=source.string(("name",), name),
         space="planar" if source.dimension == 2 else "spatial",
         points=places,
-        bodies=_bodies(source, assembly, joints, drivers, masses),
+        bodies=bodies,
         joints=joints,
         drivers=drivers,
         parameters=source.parameters,
         simulation=_simulation(source, joints),
         gravity=source.vector(("gravity",), data["gravity"]) if "gravity" in data else np.zeros(source.dimension),
-        loads=read_loads(source, coordinates),
+        loads=loads,
         initial=coordinates.initial(),
         actuators=coordinates.actuators(),
         assembly=_modes(source),
@@ -262,6 +255,26 @@ def _rods(source: Source, assembly: Assembly, joints: Mapping[str, Joint], drive
         if told is not None:
             _check_rod(source, told, plain and name != FRAME, len(rigid.members), [kind for kind, _ in mine])
     return found
+
+
+def _on_rods(
+    source: Source, bodies: Mapping[str, Body], joints: Mapping[str, Joint], loads: tuple[Load, ...]
+) -> None:
+    """Refuse points and forces beside the line of a rod: it may spin there, and nothing says where they are."""
+    for rod in (body for body in bodies.values() if body.rod):
+        first, second = ends_of(joints, rod.name)
+        asked = [(("bodies", rod.name), f"point '{name}'", place) for name, place in rod.points.items()]
+        asked += [
+            (("forces", load.name), f"its point on body '{rod.name}'", load.point)
+            for load in loads if isinstance(load, PointForce) and load.body == rod.name
+        ]  # fmt: skip
+        for where, what, place in asked:
+            if not geometry.on_line(place, first, second):
+                source.fail(
+                    where, f"{what} lies beside the line of the two spherical joints, about which the body can spin "
+                    "freely, so that nothing says where the point is - replace one S of the body by U, or put the "
+                    "point on the line"
+                )  # fmt: skip
 
 
 def _check_rod(source: Source, part: Part, plain: bool, members: int, kinds: list[str]) -> None:

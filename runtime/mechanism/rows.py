@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..turns import next_to
 from .model import Array, Function
 
 Numbers = NDArray[Any]  # real, or complex in a complex step
@@ -82,7 +83,7 @@ def _orthonormal(rotation: Array) -> Array:
 
 def nearest_turn(angle: Numbers) -> Numbers:
     """Return angles less their nearest multiples of 2 π."""
-    return angle - 2 * np.pi * np.round(angle.real / (2 * np.pi))
+    return angle + (next_to(angle.real, 0.0) - angle.real)
 
 
 class Term(NamedTuple):
@@ -178,8 +179,7 @@ class Pair:
         """The spatial angle from normal_a to normal_b about the axis, nearest to the remembered one."""
         c, s = self.product(self.normal, self.normal_b), self.product(self.binormal, self.normal_b)
         square = c.value**2 + s.value**2
-        angle = np.arctan2(s.value.real, c.value.real)
-        angle = angle + 2 * np.pi * np.round((self.poses.turn[self.batch.memory].real - angle) / (2 * np.pi))
+        angle = next_to(np.arctan2(s.value.real, c.value.real), self.poses.turn[self.batch.memory].real)
         if np.iscomplexobj(c.value):
             angle = angle + 1j * (c.value.real * s.value.imag - s.value.real * c.value.imag) / square.real
         first = (c.value[:, None] * s.first - s.value[:, None] * c.first) / square[:, None]
@@ -217,7 +217,10 @@ class Outline:
 
     def __init__(self, p: Pair) -> None:
         u = p.poses.contact[p.batch.memory]
-        known = np.array([f(np.array([x])) for f, x in zip(p.batch.profiles, u.real, strict=True)])[:, :, 0]
+        known, profiles = np.empty((len(u), 4)), p.batch.profiles
+        for profile in dict.fromkeys(profiles):  # one may stand for many places, which it takes at once
+            mine = np.array([g is profile for g in profiles])
+            known[mine] = profile(u.real[mine]).T
         radius = known[:, :3] + 1j * u.imag[:, None] * known[:, 1:] if np.iscomplexobj(u) else known[:, :3]
         r, r1, r2 = radius.T[:, :, None]
         e = _carried(p.R1, np.stack([np.cos(u), np.sin(u), np.zeros_like(u)], axis=1))

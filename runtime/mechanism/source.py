@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
+from ..arguments import shown as shown
 from ..errors import InputError, nearest
 from ..expressions import FormulaError
 from . import arithmetic, functions
@@ -17,17 +18,10 @@ from .tables import Table, read_table
 from .traced import Traced
 
 Where = tuple[str, ...]
+LARGEST = 1e100  # far beyond every mechanism in SI units; its cube is still a number
 _KEY = r"(?:\"(?:[^\"\\]|\\.)*\"|'[^']*'|[A-Za-z0-9_-]+)"
 _DOTTED = re.compile(rf"\s*({_KEY}(?:\s*\.\s*{_KEY})*)\s*(=|\])")
 _NESTED = ("bodies",)  # tables of tables: the table is [bodies.crank], the key stands in it
-
-
-def shown(value: object) -> str:
-    """Return a value as text for a message, not longer than a line."""
-    if isinstance(value, dict):
-        return "a table"
-    text = repr(value) if not isinstance(value, bool) else str(value).lower()
-    return text if len(text) <= 60 else text[:57] + "..."
 
 
 class Source:
@@ -80,7 +74,7 @@ class Source:
     def unknown(self, where: Where, what: str, name: object, known: Iterable[str]) -> NoReturn:
         """Refuse a name that nothing has."""
         names = sorted(known)
-        near = nearest(name, names) if isinstance(name, str) else ""
+        near = nearest(name, names)
         listed = ", ".join(names) if len(names) <= 12 else ", ".join(names[:12]) + ", ..."
         self.fail(where, f"there is no {what} {shown(name)}{near or (f' - there are {listed}' if names else '')}")
 
@@ -117,12 +111,13 @@ class Source:
 
     def number(self, where: Where, value: object) -> float:
         """Return a number, or the value of a formula in the parameters."""
+        found: float
         if isinstance(value, str):
             try:
-                return functions.evaluate(value, self.parameters)
+                found = functions.evaluate(value, self.parameters)
             except FormulaError as error:
                 self.formula(where, value, error)
-        found: float
+            return self.within(where, value, found)
         if isinstance(value, Traced):
             found = arithmetic.scalar(value)
             arithmetic.finite(found)
@@ -133,8 +128,15 @@ class Source:
             found = float(value)
         except OverflowError:
             found = math.inf
-        if not math.isfinite(found):
-            self.fail(where, f"{shown(value)} is not a finite number")
+        return self.within(where, value, found)
+
+    def within(self, where: Where, value: object, found: float) -> float:
+        """Refuse a number that is not finite, or whose powers in the equations would not be."""
+        if not isinstance(found, Traced):
+            if not math.isfinite(found):
+                self.fail(where, f"{shown(value)} is not a finite number")
+            if abs(found) > LARGEST:
+                self.fail(where, f"{shown(value)} is out of range - numbers go up to {LARGEST:g}")
         return found
 
     def vector(self, where: Where, value: object, length: int | None = None) -> Array:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
+from ..files import read_text
 from .model import Array
 
 MAX_BYTES = 8_000_000
@@ -83,7 +84,11 @@ def read_table(path: Path, where: str, name: str, variable: str = "t", period: f
     if period:
         x, y = _closed(x, y, period, f"{where}: {text}")
     interpolate = importlib.import_module("scipy.interpolate")  # slow to import, and only tables need it
-    coefficients: Any = interpolate.CubicSpline(x, y, bc_type="periodic" if period else "not-a-knot").c
+    try:
+        with np.errstate(all="ignore"):  # what is not finite is found below
+            coefficients: Any = interpolate.CubicSpline(x, y, bc_type="periodic" if period else "not-a-knot").c
+    except ValueError:  # slopes that are not finite
+        coefficients = np.full((4, 1), np.nan)
     if coefficients.shape[0] != 4 or not np.isfinite(coefficients).all():
         raise InputError(f"{where}: {text}: no smooth curve passes through its rows - look for rows too close together")
     return Table(text, x, np.ascontiguousarray(coefficients), period, variable)
@@ -108,16 +113,7 @@ def _closed(x: Array, y: Array, period: float, where: str) -> tuple[Array, Array
 
 def _rows(path: Path, where: str, name: str) -> list[tuple[float, float]]:
     place = f'{where}: table "{name}"'
-    try:
-        if not path.is_file():
-            raise InputError(f"{place}: there is no file {path} - the path is relative to the mechanism file")
-        if path.stat().st_size > MAX_BYTES:
-            raise InputError(f"{place}: is larger than {MAX_BYTES} bytes - thin out its rows")
-        text = path.read_text("utf-8-sig")
-    except OSError as error:
-        raise InputError(f"{place}: cannot be read: {error.strerror}") from error
-    except ValueError as error:  # not UTF-8, or a path with a null character
-        raise InputError(f"{place}: is not a text file in UTF-8") from error
+    text = read_text(path, MAX_BYTES, place, f"its path, {path}, is relative to the mechanism file")
     rows: list[tuple[float, float]] = []
     try:
         for number, cells in enumerate(csv.reader(text.splitlines()), 1):

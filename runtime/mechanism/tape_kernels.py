@@ -28,7 +28,7 @@ LESS, AT_MOST, MORE, AT_LEAST, EQUAL, UNEQUAL, FINITE = 0, 1, 2, 3, 4, 5, 6
 RELATIONS = {"<": LESS, "<=": AT_MOST, ">": MORE, ">=": AT_LEAST, "==": EQUAL, "!=": UNEQUAL, "finite": FINITE}
 
 # Without Numba's run-time (_nrt) nothing here can allocate: code that tried would not compile.
-OPTIONS = {"cache": True, "error_model": "numpy", "no_cfunc_wrapper": True, "_nrt": False}
+OPTIONS = {"cache": True, "error_model": "numpy", "nogil": True, "no_cfunc_wrapper": True, "_nrt": False}
 _TABLE, _ROWS, _ROW = "int64[:, ::1]", "float64[:, ::1]", "int64[::1]"
 _TURN = 2 * math.pi
 _STEPS = 60  # of Newton's method for a rotation

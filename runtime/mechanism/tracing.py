@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from ..arguments import names as names_in
+from ..arguments import real, shown
 from ..errors import InputError, nearest
 from .model import Array, Model
 from .reader import from_data
@@ -27,11 +30,33 @@ class TracedModel:
 
     def designs(self, changes: Mapping[str, Any]) -> Array:
         """Return designs as columns from values by name, one or many; what is not named stays nominal."""
+        if not hasattr(changes, "keys"):  # a dictionary, or a table of pandas
+            raise InputError(f"designs are values by name of parameter, such as {{'a': [1, 2]}}, not {shown(changes)}")
+        columns = dict(zip(self.names, self.nominal[:, None], strict=True))
         for name in changes:
             if name not in self.names:
                 raise InputError(f"there is no parameter '{name}' to change{nearest(name, self.names)}")
-        columns = [np.atleast_1d(np.asarray(changes.get(n, v))) for n, v in zip(self.names, self.nominal, strict=True)]
-        return np.array(np.broadcast_arrays(*columns), dtype=np.float64) if columns else np.zeros((0, 1))
+            given = real(changes[name])
+            if given is None or given.ndim > 1:
+                raise InputError(f"parameter '{name}': is a number, or a list of numbers, not {shown(changes[name])}")
+            columns[name] = np.atleast_1d(given)
+        sizes = {len(column) for column in columns.values()} - {1}
+        if len(sizes) > 1:
+            raise InputError(f"the parameters have lists of different lengths: {', '.join(map(str, sorted(sizes)))}")
+        found = np.empty((len(columns), sizes.pop() if sizes else 1))
+        for row, column in zip(found, columns.values(), strict=True):
+            row[:] = column
+        return found
+
+    def design(self, changes: Mapping[str, Any]) -> Array:
+        """Return one design as a column."""
+        found = self.designs(changes)
+        if found.shape[1] != 1:
+            raise InputError("a design has one number for each parameter - many designs at once are those of batch()")
+        for name, value in zip(self.names, found[:, 0].tolist(), strict=True):
+            if not math.isfinite(value):
+                raise InputError(f"parameter '{name}': {value} is not a finite number")
+        return found
 
 
 def free_parameters(data: Mapping[str, Any]) -> tuple[str, ...]:
@@ -54,7 +79,7 @@ def trace(
     `settings` override values, as `reader.from_data` has it; they make the nominal design.
     """
     settings, table = settings or {}, data.get("parameters", {})
-    chosen = free_parameters(data) if names is None else tuple(names)
+    chosen = free_parameters(data) if names is None else tuple(names_in("parameters", names))
     tape, traced = Tape(), dict[str, Any](settings)
     for name in chosen:
         if name not in table:

@@ -45,7 +45,8 @@ def first_poses(model: Model, results: Results) -> Poses:
         body, found = model.bodies[name], results.bodies[name]
         if model.dimension == 2:
             assert found.angle is not None
-            turn = float(found.angle[0])
+            turn = float(found.angle[0])  # gears and racks count from the first configuration
+            turn += 2 * np.pi * round((body.angle - turn) / (2 * np.pi))
             R = np.array([[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]])
             pose: Array | float = turn
         else:

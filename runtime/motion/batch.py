@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -29,9 +30,20 @@ class Batch:
     joints: Mapping[str, JointSeries]
     status: NDArray[np.int64]
     solved: NDArray[np.int64]
-    lost_at: Array
-    message: tuple[str, ...]
     own_way: NDArray[np.bool_]  # designs that were run on their own
+    losses: Callable[[], tuple[Array, tuple[str, ...]]]  # when and why: found when they are asked for
+
+    @cached_property
+    def told(self) -> tuple[Array, tuple[str, ...]]:
+        return self.losses()
+
+    @property
+    def lost_at(self) -> Array:
+        return self.told[0]
+
+    @property
+    def message(self) -> tuple[str, ...]:
+        return self.told[1]
 
     def __len__(self) -> int:
         return len(self.status)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from ..sequencer import ADDRESS, ITERATIONS, N_PHI, PHI, PLACE, RESIDUAL, STRAYS, SUSPECTS, call_item, sequence
+from ..sequencer import ADDRESS, ITERATIONS, N_PHI, PHI, PLACE, RESIDUAL, SUSPECTS, call_item, sequence
 from ..sources import dated
 from .timekernels import evaluate
 
@@ -21,6 +21,7 @@ OPTIONS: dict[str, Any] = {
 }  # fmt: skip
 WHOLE, LOST, APART, OWN_WAY = range(4)  # of a design: solved; lost on the way; not assembled; to be run on its own
 NEVER = 1 << 62
+TOO_FAR = -2  # in place of the step that was lost: lanes lie too far apart for whole turns to be certain
 
 
 @njit(**OPTIONS)
@@ -65,13 +66,24 @@ def first_lost(state, tables, step, count, first, last):  # type: ignore[no-unty
 
 @njit(**OPTIONS)
 @dated
+def too_far(lost, unknowns, n):  # type: ignore[no-untyped-def]
+    """Whether an angle on which groups build turns too far from lane to lane."""
+    for j in range(len(unknowns)):  # noqa: SIM110 - compiled
+        if lost[j] < n and unknowns[j] < 0:
+            return True
+    return False
+
+
+@njit(**OPTIONS)
+@dated
 def run_designs(  # type: ignore[no-untyped-def]
     numbers, kept, functions, driver_rows, phases, unknowns, tables, t, state, out, calls, lanes, scratch, bound,
     answers,
 ):  # fmt: skip
     """Run designs one after the other; numbers[design], out[design, order, place].
 
-    phases: steps of constants, solving, quality, angles and outputs. unknowns: number of φ of each step that solves.
+    phases: steps of constants, solving, quality, angles and outputs. unknowns: number of φ of each step that solves,
+    -1 of an angle. A design that turns too far from lane to lane is run on its own.
     calls: integers of a call without and with the asked lanes behind them. scratch: arrays that every design uses
     again. bound: largest residual over the squared size that is none. answers: (status, solved instants, step that
     was lost, iterations, solved lanes) per design.
@@ -105,6 +117,9 @@ def run_designs(  # type: ignore[no-untyped-def]
                 if k < solved:
                     solved, where = k, j
         answers[d, 4] = solved
+        if too_far(lost, unknowns, n):
+            answers[d, 2] = TOO_FAR
+            continue
         if solved == 0:
             # a closed form that no sign closes is apart; Newton may need another start
             answers[d, 0] = APART if solving[where, N_PHI] < 0 else OWN_WAY
@@ -119,7 +134,7 @@ def run_designs(  # type: ignore[no-untyped-def]
         sequence(quality, tables, own, changes, signs, edges, t, state, kappa, call, work, n, lost, empty, report)
         suspicious = 0.0
         for j in range(len(quality)):
-            suspicious += report[j, SUSPECTS] + report[j, STRAYS]
+            suspicious += report[j, SUSPECTS]
             if not report[j, RESIDUAL] <= bound * max(1.0, own[0] * own[0]):
                 suspicious += 1.0
         if where >= 0 and not np.isfinite(state[0, tables[solving[where, PLACE] + solving[where, PHI]], solved]):
@@ -136,6 +151,7 @@ def run_designs(  # type: ignore[no-untyped-def]
         while reported > 0 and lanes[reported - 1] >= solved:
             reported -= 1
         answers[d, 1] = reported
+        lost[:] = NEVER
         if len(angles) > 0:
             sequence(angles, tables, own, changes, signs, edges, t, state, state, call, work, n, lost, empty, no_report)
         edges[1] = n
@@ -143,10 +159,14 @@ def run_designs(  # type: ignore[no-untyped-def]
             out[d] = np.nan
         if reported > 0:
             one[1] = reported
+            lost[:] = NEVER
             here = out[d].reshape(3, 1, out.shape[2])
             sequence(
                 outputs, tables, own, changes, signs, one, t, state, here, asked_call, work, n, lost, empty, no_report
             )
+        for j in range(len(lost)):
+            if lost[j] < NEVER:
+                answers[d, 0], answers[d, 1], answers[d, 2] = OWN_WAY, 0, TOO_FAR
 
 
 @njit(**OPTIONS)

@@ -7,6 +7,7 @@ motion needs a closer look (change points, dead points, lost branches), is found
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arguments import names as names_in
+from ..arguments import times_of
 from ..errors import AssemblyError, AssurgentError, InputError, nearest
 from ..mechanism.model import Model
 from ..mechanism.nominal import nominal
@@ -22,17 +25,19 @@ from ..mechanism.structure import Structure
 from ..mechanism.traced import Traced
 from ..mechanism.tracing import TracedModel, free_parameters, trace
 from ..status import MESSAGES, NO_ASSEMBLY
+from ..turns import DEEPEST
 from .batch import Batch, arrays_of, parts_of, series_of
 from .continuity import follow
 from .kinematics import prepare, run
 from .outputs import Output
 from .plan import Array
-from .program import GroupStep, NumericStep, Program
+from .program import GroupStep, Program
+from .reported import followed_times, steps_of
 from .results import DriverSeries, Results
-from .run import LARGEST_STROKE, LARGEST_TURN, Failure, failure_message, refined
+from .run import LARGEST_STROKE, LARGEST_TURN, Failure, failure_message, refined, solve, turning
 from .sensitivities import Carrier, Sensitivities, not_whole
 from .sequence import SOLVED_KINDS, Ints
-from .threads import each
+from .threads import each, thread_count
 from .threads import threads as using_threads
 from .timefunctions import check_times
 
@@ -40,6 +45,9 @@ if TYPE_CHECKING:
     import pandas
 
 RESIDUAL_BOUND = 1e-9  # relative; above, a linkage that is closed by special lengths only is none at this design
+
+
+RODS = 12  # so many times more inner steps where the rotation of a rod is asked for, which follows from all of them
 
 
 class Traceable:
@@ -58,23 +66,12 @@ class Traceable:
 
     @property
     def reusable(self) -> bool:
-        """Whether results follow from the rows alone: cams and the turning of rods are computed from the model."""
-        sequence = self.program.sequence
-        if any(isinstance(step, NumericStep) for step in self.program.steps) or sequence.motions is None:
-            return False
-        kinds = {name: joint.kind for name, joint in self.traced.model.joints.items()}
-        for (table, name), parts in sequence.written.items():
-            wanted = parts
-            if table == "joints":
-                angle, slide = parts
-                wanted = [p for p, has in ((angle, kinds[name] in ("R", "C", "H")), (slide, kinds[name] != "R")) if has]
-            if any(part is None for part in wanted):
-                return False
-        return True
+        """Whether results follow from the rows alone: drivers in Python are computed from the model."""
+        return self.program.sequence.motions is not None
 
     def at(self, design: Mapping[str, float]) -> tuple[Array, bool]:
         """Return the numbers of one design, and whether it is read and planned alike."""
-        values, kept = self.numbers.evaluate(self.traced.designs(design))
+        values, kept = self.numbers.evaluate(self.traced.design(design))
         return np.ascontiguousarray(values[:, 0]), bool(kept[0])
 
     def model(self, design: Mapping[str, float]) -> Model:
@@ -109,9 +106,7 @@ class CompiledMechanism:
                 f"{origin}: [simulation]: its times depend on parameters, so that designs would have different ones - "
                 "give compile(times=...)"
             )
-        self.time = model.simulation.times() if times is None else np.ascontiguousarray(times, dtype=np.float64)
-        if len(self.time) == 0 or (np.diff(self.time) <= 0).any() or self.time[0] < model.simulation.start:
-            raise InputError(f"{origin}: times are increasing numbers from the start of the simulation on")
+        self.time = times_of(model, times)
         check_times(model, self.time)
         self.names = self.mechanism.traced.names
         self.nominal = self.mechanism.traced.nominal
@@ -120,7 +115,7 @@ class CompiledMechanism:
         every = all(names is None for names in given.values())
         for table, names in given.items():
             known = [name for kind, name in sequence.written if kind == table]
-            for name in known if every else names or ():
+            for name in known if every else names_in(f"compile({table}=...)", names or ()):
                 if name not in known:
                     raise InputError(f"{origin}: [{table}] {name}: there is no such series{nearest(name, known)}")
                 self.wanted.append((table, name))
@@ -134,29 +129,16 @@ class CompiledMechanism:
     # ---- preparation ----------------------------------------------------------------------------------------------
     def _prepare(self) -> None:
         """Lay out the results of a design, and the steps of all phases."""
-        from .reported import steps_of
-
         m, sequence = self.mechanism, self.mechanism.program.sequence
         self._lanes = self.time
-        self.supported = sequence.motions is not None and not any(
-            isinstance(step, NumericStep) for step in m.program.steps
-        )
+        self.supported = m.reusable
         n = len(self.time)
         self.tables = sequence.tables.copy()
         width, outputs, bodies = 0, [], []
         self.places: dict[tuple[str, str], list[tuple[Output, int]]] = {}
-        kinds = {name: joint.kind for name, joint in m.traced.model.joints.items()}
         for table, name in self.wanted:
-            parts = sequence.written[table, name]
-            if table == "joints":
-                has = (kinds[name] in ("R", "C", "H"), kinds[name] != "R")
-                parts = [part for part, wanted in zip(parts, has, strict=True) if wanted]
             self.places[table, name] = []
-            for part in parts:
-                if part is None:
-                    self.supported = False
-                    continue
-                output, place = part
+            for output, place in filter(None, sequence.written[table, name]):
                 self.tables[place : place + 3] = width
                 self.places[table, name].append((output, width))
                 width += max(output.widths) * n
@@ -166,13 +148,15 @@ class CompiledMechanism:
         if not self.supported:
             return
         self.solving = sequence.of_kind(*SOLVED_KINDS)
-        # a group without branches, solved in closed form, has nothing to be looked at unless it may not close
+        # a group that is never singular has nothing to be looked at unless it may not close
         self.watched = [
             i for i in sequence.groups.values()
-            if m.structure.redundant or not sequence.items[i].closed or sequence.items[i].group.branches  # type: ignore[union-attr]
+            if m.structure.redundant or not sequence.items[i].group.steady  # type: ignore[union-attr]
         ]  # fmt: skip
         self.groups = [sequence.items[i].group_step for i in self.solving]
         self.unknowns = np.array([0 if g is None else len(g.phi_rows) for g in self.groups], dtype=np.int64)
+        self.unknowns[[sequence.items[i].kind == "angle" for i in self.solving]] = -1
+        self._inner, self._rounds = np.zeros(0), 0  # further inner instants, for what turns faster than its driver
         self.angle_items = [sequence.body_angles[b] for b in bodies]
         self.outputs = np.array(outputs, dtype=np.int64).reshape(-1, 6)
         functions = sequence.motions
@@ -205,7 +189,10 @@ class CompiledMechanism:
         """Return the asked instants with inner ones, fine enough for the fastest design, and the asked lanes."""
         if self._still is not None:
             return self._still
-        grid = self._refined(numbers)
+        grid = np.union1d(self._refined(numbers), self._inner)
+        program = self.mechanism.program
+        while program.turning_rows and len(more := turning(solve(program, grid, numbers=numbers[0]))):
+            grid = np.union1d(grid, more)
         found = grid, np.searchsorted(grid, self.time)
         if not self.mechanism.program.sequence.moving:
             self._still = found
@@ -225,6 +212,8 @@ class CompiledMechanism:
                 for d in m.traced.model.drivers.values()
             ]
         )
+        if any(output.function == "write_rod" for places in self.places.values() for output, _ in places):
+            largest /= RODS
         if len(time) > 1 and len(self.driver_rows):
             state = np.empty((3, m.program.n_rows, len(time)))
             few = numbers if sequence.moving else numbers[:1]
@@ -237,10 +226,8 @@ class CompiledMechanism:
     # ---- designs --------------------------------------------------------------------------------------------------
     def __call__(self, **design: float) -> Results:
         """Return the series of one design; AssemblyError, with what was solved, where it cannot be followed."""
-        values = np.array([design.get(n, v) for n, v in zip(self.names, self.nominal.tolist(), strict=True)])
-        if len(design) and not design.keys() <= set(self.names):
-            self.mechanism.traced.designs(design)  # says which name is none
-        out, answers, apart = self._solved(values[:, None], 1)
+        values = self.mechanism.traced.design(design)
+        out, answers, apart = self._solved(values, 1)
         solved = int(answers[0, 1])
         if 0 in apart:
             error = apart[0]
@@ -248,7 +235,8 @@ class CompiledMechanism:
                 raise error
         results = self._results(out[0], solved)
         if answers[0, 0] != 0:
-            raise AssemblyError(self._message(answers[0], apart.get(0)), results)
+            why = apart[0] if 0 in apart else self._failure(answers[0], values[:, 0], self._lanes)
+            raise AssemblyError(self._message(why), results)
         return results
 
     def batch(
@@ -258,24 +246,28 @@ class CompiledMechanism:
 
         No bad design stops the others: `status`, `solved`, `lost_at` and `message` tell of each how far it came.
         """
-        named = {str(name): np.asarray(designs[name], dtype=np.float64) for name in designs}
-        values = np.ascontiguousarray(self.mechanism.traced.designs(named))
+        values = self.mechanism.traced.designs(designs)
         out, answers, apart = self._solved(values, threads)
         n = len(self.time)
         tables: dict[str, dict[str, Any]] = {"points": {}, "bodies": {}, "joints": {}}
         for (table, name), places in self.places.items():
             parts = [parts_of(out, output, at, n) for output, at in places]
             tables[table][name] = series_of(table, places, parts)
-        lost_at = np.full(len(answers), np.nan)
-        messages = [""] * len(answers)
-        for i in np.flatnonzero(answers[:, 0]):
-            messages[i] = self._message(answers[i], apart.get(int(i)))
-            lost_at[i] = self._lost_at(answers[i], apart.get(int(i)))
+        grid = self._lanes
+
+        def losses() -> tuple[Array, tuple[str, ...]]:
+            lost_at, messages = np.full(len(answers), np.nan), [""] * len(answers)
+            for i in np.flatnonzero(answers[:, 0]).tolist():
+                why = apart[i] if i in apart else self._failure(answers[i], values[:, i], grid)
+                lost_at[i] = why.time if isinstance(why, Failure) else grid[0]
+                messages[i] = self._message(why)
+            return lost_at, tuple(messages)
+
         own = np.zeros(len(answers), dtype=np.bool_)
         own[list(apart)] = True
         return Batch(
             dict(zip(self.names, values, strict=True)), self.time, tables["points"], tables["bodies"], tables["joints"],
-            answers[:, 0], answers[:, 1], lost_at, tuple(messages), own,
+            answers[:, 0], answers[:, 1], own, losses,
         )  # fmt: skip
 
     def sensitivities(self, orders: int = 3, **design: float) -> Sensitivities:
@@ -287,12 +279,14 @@ class CompiledMechanism:
         """
         if not self.supported:
             raise InputError(
-                f"{self.mechanism.origin}: a mechanism with a cam, or points beside the line of a rod, has no "
-                "sensitivities - leave these points out of compile(points=[...])"
+                f"{self.mechanism.origin}: a mechanism with a driver that is a Python function has no sensitivities - "
+                "replace the driver by a formula or a table"
             )
         if self._carrier is None:
             self._carrier = Carrier(self)
-        return self._carrier.at(design, 1 if orders == 1 else 3)
+        if orders not in (1, 3):
+            raise InputError(f"orders = {orders!r}: is 1 (positions) or 3 (velocities and accelerations, too)")
+        return self._carrier.at(design, orders)
 
     def solved_state(self, values: Array) -> tuple[Array, Array, Ints]:
         """Return the state of one design over its lanes, their times, and the asked ones."""
@@ -306,7 +300,7 @@ class CompiledMechanism:
             return state, grid, lanes
         if answers[0, 0] != 3 or not kept[0]:
             reason = "" if kept[0] else " (reading or planning decides otherwise there: compile it at this design)"
-            raise not_whole(f"{self._message(answers[0], None)}{reason}")
+            raise not_whole(f"{self._message(self._failure(answers[0], values[:, 0], grid))}{reason}")
         solution = follow(self.mechanism.program, grid, numbers=numbers[0])  # change points, dead points
         if solution.failure is not None:
             raise not_whole(failure_message(solution.failure))
@@ -318,33 +312,44 @@ class CompiledMechanism:
         answers = np.full((count, 5), 3, dtype=np.int64)
         out = np.empty((count, 3, self.width))
         if self.supported:
-            numbers, kept = self.mechanism.numbers.evaluate(values)
-            numbers = np.ascontiguousarray(numbers.T)
-            grid, lanes = self._grid(numbers)
-            phases = self._phases(count * len(grid))
-            self._lanes = grid
-            if threads == 1 or count == 1:
-                self._run(numbers, kept, grid, lanes, phases, out, answers)
-            else:
-                self._runparts_of(numbers, kept, grid, lanes, phases, out, answers, threads)
+            numbers = np.empty((count, self.mechanism.numbers.n_wanted))
+            kept = np.empty(count, dtype=np.bool_)
+
+            def evaluate(part: slice) -> None:
+                found, kept[part] = self.mechanism.numbers.evaluate(values[:, part])
+                numbers[part] = found.T
+
+            def solve(part: slice) -> None:
+                self._run(numbers[part], kept[part], grid, lanes, phases, out[part], answers[part])
+
+            with using_threads(threads):
+                edges = np.linspace(0, count, min(thread_count(), count) + 1).astype(int).tolist()
+                parts = [slice(a, b) for a, b in itertools.pairwise(edges)]
+                each(evaluate, parts)
+                grid, lanes = self._grid(numbers)
+                phases = self._phases(count * len(grid))
+                self._lanes = grid
+                each(solve, parts)
+            if self._closer(numbers, answers, grid):
+                return self._solved(values, threads)
         apart: dict[int, Any] = {}
         for i in np.flatnonzero(answers[:, 0] == 3).tolist():
             apart[i] = self._alone(dict(zip(self.names, values[:, i].tolist(), strict=True)), out[i], answers[i])
         return out, answers, apart
 
-    def _runparts_of(
-        self, numbers: Array, kept: NDArray[np.bool_], grid: Array, lanes: Ints, phases: tuple[Ints, ...], out: Array,
-        answers: Ints, threads: int,
-    ) -> None:  # fmt: skip
-        """Run designs by several threads, each a share of them with a state of its own."""
-        parts = np.linspace(0, len(numbers), threads + 1).astype(int)
+    def _closer(self, numbers: Array, answers: Ints, grid: Array) -> bool:
+        """Have inner instants between which the first design that turns too far does not; False where none does."""
+        from .design_kernels import TOO_FAR
 
-        def part(i: int) -> None:
-            a, b = int(parts[i]), int(parts[i + 1])
-            self._run(numbers[a:b], kept[a:b], grid, lanes, phases, out[a:b], answers[a:b])
-
-        with using_threads(threads):
-            each(part, range(threads))
+        which = np.flatnonzero(answers[:, 2] == TOO_FAR)
+        if len(which) == 0 or self._rounds == DEEPEST:
+            return False
+        sequence = self.mechanism.program.sequence
+        solution = follow(self.mechanism.program, grid, numbers=numbers[which[0]])
+        parts = [part for name in self.wanted for part in sequence.written[name] if part is not None]
+        self._inner, self._still = np.union1d(self._inner, followed_times(solution, parts)), None
+        self._rounds += 1
+        return True
 
     def _run(
         self, numbers: Array, kept: NDArray[np.bool_], grid: Array, lanes: Ints, phases: tuple[Ints, ...], out: Array,
@@ -366,7 +371,7 @@ class CompiledMechanism:
                 np.empty((3, self.mechanism.program.n_rows, n)), call, np.concatenate([call, lanes]),
                 (
                     np.ones((1, sequence.n_signs)), np.zeros_like(sequence.work), np.zeros((0, 0)),
-                    np.zeros(len(phases[1]), dtype=np.int64), np.zeros(len(phases[1]), dtype=np.int64),
+                    np.zeros(max(map(len, phases)), dtype=np.int64), np.zeros(len(phases[1]), dtype=np.int64),
                     np.zeros((len(phases[2]), REPORT_SIZE)), np.empty((3, 1, n)),
                     np.zeros(2, dtype=np.int64), np.zeros(2, dtype=np.int64),
                 ),
@@ -417,24 +422,20 @@ class CompiledMechanism:
             drivers,
         )  # fmt: skip
 
-    def _failure(self, answer: Ints) -> Failure | None:
+    def _failure(self, answer: Ints, values: Array, grid: Array) -> Failure | None:
+        """Return where a design was lost that the compiled run gave up: the time of the loss, not of a lane."""
         group: GroupStep | None = self.groups[int(answer[2])] if self.supported and answer[2] >= 0 else None
         if group is None:
             return None
-        plan = group.plan
-        return Failure(plan.name, plan.bodies, plan.joints, self._lost_at(answer, None), NO_ASSEMBLY)
+        lane, plan = int(answer[4]), group.plan
+        if answer[0] != 2:
+            numbers = np.ascontiguousarray(self.mechanism.numbers.evaluate(values[:, None])[0][:, 0])
+            found = follow(self.mechanism.program, grid[: lane + 1], numbers=numbers).failure
+            if found is not None:
+                return found
+        return Failure(plan.name, plan.bodies, plan.joints, float(grid[min(lane, len(grid) - 1)]), NO_ASSEMBLY)
 
-    def _lost_at(self, answer: Ints, apart: Any) -> float:
-        if isinstance(apart, Failure):
-            return apart.time
-        if answer[0] == 2:
-            return float(self.mechanism.nominal.simulation.start)
-        return float(self._lanes[min(int(answer[4]), len(self._lanes) - 1)])
-
-    def _message(self, answer: Ints, apart: Any) -> str:
-        if isinstance(apart, Failure):
-            return failure_message(apart)
-        if isinstance(apart, Exception):
-            return str(apart)
-        failure = self._failure(answer)
-        return MESSAGES[NO_ASSEMBLY] if failure is None else failure_message(failure)
+    def _message(self, why: Any) -> str:
+        if isinstance(why, Failure):
+            return failure_message(why)
+        return MESSAGES[NO_ASSEMBLY] if why is None else str(why)

@@ -267,6 +267,10 @@ def run_global(  # type: ignore[no-untyped-def]
     mark = 0.0
     for k in range(len(t)):
         now = t[k : k + 1]
+        if skip[k]:  # next to an instant at which a group is singular: its values are there
+            for r in range(q.shape[0]):
+                y[0, r], y[1, r], y[2, r] = q[r, k], qdot[r, k], qddot[r, k]
+            continue
         if timed:
             mark = seconds(addresses)
         for r in driven:
@@ -276,34 +280,30 @@ def run_global(  # type: ignore[no-untyped-def]
             for r in unknown:
                 y[0, r] += dt * (y[1, r] + 0.5 * dt * y[2, r])
         expand(y[0], combinations)
-        if skip[k]:  # next to an instant at which a group is singular: its neighbours tell its values later
-            for r in unknown:
-                y[1, r] += (t[k] - t[k - 1]) * y[2, r]
-        else:
-            status = 1
-            previous = 0.0
-            for iteration in range(MOST_ITERATIONS):
-                A[:] = 0.0
-                all_equations(0, blocks, tables, numbers, now, y, scratch, call, equations, entries, A, F)
-                factorise(mode, addresses, A, spare, iteration >= 5)
-                solve(mode, addresses, A, spare, F)
-                step, reach = update(y[0], unknown, F)
-                expand(y[0], combinations)
-                stats[0] += 1
-                if step - step != 0.0:
-                    status = 3
-                    break
-                if step <= 1e-12 * reach or (iteration > 1 and step > 0.5 * previous and step <= 1e-9 * reach):
-                    status = 0
-                    break
-                previous = step
-            if status != 0:
-                stats[2] = status
-                return k
+        status = 1
+        previous = 0.0
+        for iteration in range(MOST_ITERATIONS):
+            A[:] = 0.0
+            all_equations(0, blocks, tables, numbers, now, y, scratch, call, equations, entries, A, F)
+            factorise(mode, addresses, A, spare, iteration >= 5)
+            solve(mode, addresses, A, spare, F)
+            step, reach = update(y[0], unknown, F)
+            expand(y[0], combinations)
+            stats[0] += 1
+            if step - step != 0.0:
+                status = 3
+                break
+            if step <= 1e-12 * reach or (iteration > 1 and step > 0.5 * previous and step <= 1e-9 * reach):
+                status = 0
+                break
+            previous = step
+        if status != 0:
+            stats[2] = status
+            return k
         if timed:
             clock[0] += seconds(addresses) - mark
             mark = seconds(addresses)
-        for order in range(3 if skip[k] else 1, 3):
+        for order in range(1, 3):
             for r in unknown:
                 y[order, r] = 0.0
             expand(y[order], combinations)

@@ -1,65 +1,72 @@
-"""The global methods of a run: all groups as one Newton system, followed from the assembly of the groups."""
+"""The global methods of a run: all groups as one Newton system, on the branches on which the groups are followed."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
-from ..status import MESSAGES
-from .continuity import quality
+from ..status import NOT_CONVERGED
+from .continuity import follow
 from .global_system import build
 from .plan import Array
 from .program import GroupStep, Program
-from .run import BRIDGE_NODES, Course, Solution, begin, bridge_weights, grid_of, solve, stop
+from .run import Solution, begin, solve, stop
+
+ROUNDS = 40
+NEAR_ENOUGH = 1e-6  # of the largest coordinate: farther from the groups' own solution is another branch
 
 
-def solve_global(
-    program: Program, time: Array, method: str, course: Course, numbers: Array | None = None
-) -> Solution:
-    """Return the motion at the asked times by one Newton system over all groups."""
-    first = solve(program, time[:1], "td", numbers=numbers)
-    grid = grid_of(program, time, course, numbers)
-    solution = begin(program, grid, numbers)
-    solution.asked, solution.course = np.searchsorted(grid, time), course
-    solution.modes, solution.chosen, solution.signs = first.modes, first.chosen, first.signs
-    if first.failure is not None:
-        solution.solved, solution.failure = 0, replace(first.failure, time=float(grid[0]))
-        return solution
-    solution.state[:, :, 0] = first.state[:, :, 0]
-    driven = list(program.drivers.values())
-    start = solution.state[0, :, 0].copy()
-    system = build(program.sequence, driven, start, float(grid[0]), method, numbers=solution.numbers)
-    skip = np.zeros(len(grid), dtype=np.bool_)
-    bridges = [b for found in course.bridges.values() for b in found]
-    skip[[int(np.searchsorted(grid, t)) for t, _, _ in bridges]] = True
-    skip[0] = False
-    try:
-        solved, stats = system.run(grid, solution.state, skip, np.array([-1.0, 0.0, 0.0, 0.0]))
-    finally:
-        system.linear.release()
-    solution.solved, solution.iterations = solved, int(stats[0])
-    solution.notes = {"linear_solver": system.linear.name, "equations": len(system.unknown)}
-    if solved < len(grid):
-        stop(solution, _weakest(solution), solved, int(stats[2]) if int(stats[2]) in MESSAGES else 1)
-    _bridge(solution, bridges)
+def follow_global(program: Program, time: Array, method: str, numbers: Array | None = None) -> Solution:
+    """Return the motion at the asked times by one Newton system over all groups.
+
+    Its instants are those of the groups, with more of them where it strays from their branches.
+    """
+    groups = follow(program, time, "td", numbers)
+    rows = np.concatenate([s.phi_rows for s in program.steps if isinstance(s, GroupStep)])
+    failure, course = groups.failure, groups.course
+    end = groups.time[groups.solved] if groups.solved < len(groups.time) else np.inf
+    for _ in range(ROUNDS):
+        n = int(np.searchsorted(groups.time, end))
+        solution, reached = _solved(groups, n, method)
+        own = groups.state[0, rows, :n]
+        off = np.abs(solution.state[0, rows, :n] - own).max(axis=0, initial=0.0)
+        strayed = np.flatnonzero(
+            (np.arange(n) >= reached) | ~(off <= NEAR_ENOUGH * np.abs(own).max(initial=1e-300))
+        )
+        if len(strayed) == 0 or strayed[0] == 0:
+            break
+        t = groups.time[strayed[0] - 1 : strayed[0] + 1]
+        course.extra += np.linspace(*t, 5)[1:-1].tolist()
+        groups = solve(program, time, "td", course=course, numbers=numbers)
+    solution.asked, solution.solved = groups.asked, n
+    solution.failure, solution.course = failure, course
+    solution.modes, solution.chosen, solution.signs = groups.modes, groups.chosen, groups.signs
+    if len(strayed):
+        steps = [s for s in program.steps if isinstance(s, GroupStep)]
+        weakest = min(steps, key=lambda s: float(groups.report[s.plan.name][0]))
+        stop(solution, weakest, int(strayed[0]), NOT_CONVERGED)
     return solution
 
 
-def _weakest(solution: Solution) -> GroupStep:
-    """Return the group that was nearest to singularity at the last solved step."""
-    lane = max(solution.solved - 1, 0)
-    groups = [s for s in solution.program.steps if isinstance(s, GroupStep)]
-    return min(groups, key=lambda step: float(quality(solution, step)[0][lane]))
-
-
-def _bridge(solution: Solution, bridges: list[tuple[float, float, float]]) -> None:
-    """Interpolate all rows at instants where a group is singular but smooth, from inner times on both sides."""
-    driven = np.array([*solution.program.drivers.values(), *solution.program.constants], dtype=np.int64)
-    for t, centre, spacing in bridges:
-        lanes = np.searchsorted(solution.time, centre + BRIDGE_NODES * spacing)
-        lane = int(np.searchsorted(solution.time, t))
-        if lanes[0] > 0 and lanes[-1] < solution.solved:
-            known = solution.state[:, driven, lane].copy()
-            solution.state[:, :, lane] = solution.state[:, :, lanes] @ bridge_weights(t, centre, spacing)
-            solution.state[:, driven, lane] = known
+def _solved(groups: Solution, n: int, method: str) -> tuple[Solution, int]:
+    """Solve the system at the first n instants of the groups; how far it came."""
+    program, grid = groups.program, groups.time
+    solution = begin(program, grid, groups.numbers)
+    if n == 0:
+        return solution, 0
+    solution.state[:, :, 0] = groups.state[:, :, 0]
+    skip = np.zeros(n, dtype=np.bool_)
+    for meeting in (m for found in groups.course.meetings.values() for m in found):
+        skip[meeting.lanes(grid[:n])] = True
+    skip[0] = False
+    start, driven = solution.state[0, :, 0].copy(), list(program.drivers.values())
+    system = build(program.sequence, driven, start, float(grid[0]), method, numbers=groups.numbers)
+    state = np.ascontiguousarray(solution.state[:, :, :n])
+    state[:, :, skip] = groups.state[:, :, :n][:, :, skip]  # singular there, although the motion is smooth
+    try:
+        reached, stats = system.run(grid[:n], state, skip, np.array([-1.0, 0.0, 0.0, 0.0]))
+    finally:
+        system.linear.release()
+    solution.state[:, :, :n] = state
+    solution.iterations = int(stats[0])
+    solution.notes = {"linear_solver": system.linear.name, "equations": len(system.unknown)}
+    return solution, int(reached)

@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arguments import times_of
 from ..errors import InputError, nearest
-from ..mechanism.bodymotion import BodyMotion
 from ..mechanism.model import Model
 from ..mechanism.structure import Structure
-from .bodies import body_motions
 from .continuity import follow
-from .jerk import inner_times, spacing, with_jerk
-from .measure import measure
 from .plan import Array
 from .planning import plan_groups, studied
-from .program import GroupStep, NumericStep, Program, build
+from .program import GroupStep, Program, build
 from .reported import reported
 from .results import Results
-from .run import Failure, Solution, driver_values, failure_message
+from .run import Failure, Solution, failure_message
 from .threads import threads as using_threads
 from .timefunctions import check_times
 
@@ -65,8 +62,6 @@ def run(
     threads: int = 1,
 ) -> Outcome:
     """Return the motion at the given times, or at those of [simulation]; with the jerks of points if asked."""
-    if threads < 1:
-        raise InputError(f"--threads {threads}: at least one thread is needed - leave it out, or write --threads 2")
     with using_threads(threads):
         return _run(model, times, method, progress, jerk)
 
@@ -83,15 +78,7 @@ def asked_times(model: Model, times: Array | None, method: str) -> Array:
     """Return the times of a run, checked, with its method."""
     if method not in METHODS:
         raise InputError(f"--method {method}: the methods of run are {', '.join(METHODS)}")
-    asked = model.simulation.times() if times is None else np.asarray(times, dtype=np.float64)
-    start = model.simulation.start
-    if len(asked) == 0:
-        raise InputError("--at: no time is given - write --at 0,0.5,1")
-    if not np.isfinite(asked).all() or (np.diff(asked) <= 0).any() or asked[0] < start:
-        raise InputError(
-            f"--at: times are increasing numbers from the start of the simulation ({start:g}) on - put them in order"
-        )
-    return asked
+    return times_of(model, times)
 
 
 def run_program(
@@ -103,77 +90,13 @@ def run_program(
     jerk: bool = False,
 ) -> Outcome:
     """Return the motion of a program at the asked times, with the numbers of a design (the nominal ones by default)."""
-    if jerk and not has_system(program):
-        return _with_jerk(structure, program, asked, method)
     start = float(program.model.simulation.start)
     first = asked[0] > start  # the assembly is chosen at the start and followed from there
     grid = np.concatenate([[start], asked]) if first else asked
-    if method.startswith("global") and not has_system(program):
-        return _absolute(program, structure, asked, grid, method)
     solution = follow(program, grid, method, numbers)
     steps = solution.asked[1:] if first else solution.asked
     results = report(solution, steps[steps < solution.solved], method, structure, jerk)
     return Outcome(program.model, structure, results, solution.failure)
-
-
-def _with_jerk(structure: Structure, program: Program, asked: Array, method: str) -> Outcome:
-    """Return the motion with jerks by differences: cams have no equations to be differentiated once more."""
-    model = program.model
-    delta, first = spacing(model, asked), model.simulation.start
-    outcome = run_program(structure, program, inner_times(asked, first, delta), method)
-    return replace(outcome, results=with_jerk(outcome.results, asked, first, delta))
-
-
-def has_system(program: Program) -> bool:
-    """Return whether all groups have equations that one system can hold; cams, with any profile, do not."""
-    return not any(isinstance(step, NumericStep) for step in program.steps)
-
-
-def _absolute(program: Program, structure: Structure, asked: Array, grid: Array, method: str) -> Outcome:
-    """Return the motion of a mechanism with groups that have no equations of their own, in absolute coordinates.
-
-    The first step is that of the groups, so that the same way of assembly is followed.
-    """
-    from ..mechanism.absolute import Absolute
-    from ..mechanism.assembly import follow as follow_absolute
-
-    model = program.model
-    first = follow(program, grid[:1])
-    if first.failure is not None:
-        return Outcome(model, structure, report(first, np.arange(0), method, structure), first.failure)
-    places = {name: _first_pose(motion) for name, motion in body_motions(first).items()}
-    gaps: list[float] = []
-    motions = follow_absolute(model, grid, Absolute(model).posed(places), gaps)
-    if len(grid) > len(asked):
-        motions = {name: _later(m) for name, m in motions.items()}
-    found = measure(model, motions, asked, driver_values(model, asked))
-    notes: dict[str, object] = {
-        "linear_solver": "absolute coordinates of all bodies, least squares: a group has no equations of its own",
-        "mobility": structure.mobility,
-        "max_residual": max(gaps),
-        "iterations": 0,
-    }
-    return Outcome(model, structure, Results(model.name, method, model.space, asked, *found, notes), None)
-
-
-def _first_pose(motion: BodyMotion) -> tuple[Array, Array | float]:
-    """Return origin and angle or rotation at the first step."""
-    if motion.angle is not None:
-        return motion.origin[0, :, 0], float(motion.angle[0, 0])
-    assert motion.rotation is not None
-    return motion.origin[0, :, 0], motion.rotation[0]
-
-
-def _later(motion: BodyMotion) -> BodyMotion:
-    """Return a motion without its first step."""
-    angle, rotation, omega, alpha = motion.angle, motion.rotation, motion.omega, motion.alpha
-    return BodyMotion(
-        motion.origin[:, :, 1:],
-        None if angle is None else angle[:, 1:],
-        None if rotation is None else rotation[1:],
-        None if omega is None else omega[:, 1:],
-        None if alpha is None else alpha[:, 1:],
-    )
 
 
 def report(
@@ -200,13 +123,9 @@ def diagnostics(solution: Solution, structure: Structure) -> dict[str, object]:
     """Return residuals, iterations, assembly modes, and conditioning (with the transmission angle of RRR dyads)."""
     n = solution.solved
     groups: dict[str, dict[str, object]] = {}
-    worst = max(solution.residuals.values(), default=0.0)
+    worst = 0.0
     model = solution.program.model
     for step in solution.program.steps:
-        if isinstance(step, NumericStep):
-            name = step.plan.name
-            residual_of = {"residual": solution.residuals[name]} if name in solution.residuals else {}
-            groups[name] = {"type": step.plan.type, "solver": "absolute coordinates", **residual_of}
         if not isinstance(step, GroupStep) or n == 0:
             continue
         least, at, residual = solution.report[step.plan.name][:3].tolist()

@@ -11,11 +11,11 @@ from collections.abc import Mapping
 import numpy as np
 
 from ..mechanism.bodymotion import BodyMotion, Motion, cross
-from ..mechanism.model import FRAME, Array, Body, Driver, Joint, Member, Model
+from ..mechanism.model import FRAME, Array, Body, Joint, Member, Model
+from ..turns import TURN, begun, next_to, way
+from .outputs import angle_driver, small_to_zero, turn_driver
 from .results import BodySeries, DriverSeries, JointSeries, PointSeries
 from .threads import each
-
-TURN = 2 * np.pi
 
 
 def still(model: Model, n: int) -> BodyMotion:
@@ -84,8 +84,8 @@ def _bodies(
             if member.name == FRAME:
                 continue
             if motion.angle is not None:
-                offset = _small_to_zero(np.arctan2(member.rotation[1, 0], member.rotation[0, 0]))
-                driven = _driven_turn(model, FRAME, body.name, driver_values)
+                offset = small_to_zero(np.arctan2(member.rotation[1, 0], member.rotation[0, 0]))
+                driven = _driven(turn_driver(model, FRAME, body.name), driver_values)
                 if driven is not None:
                     driven = driven + offset  # drivers count in the axes of the rigid body
                 found[member.name] = BodySeries(angle=_whole_turns(motion.angle[0] + offset, driven),
@@ -134,9 +134,7 @@ def _planar_angle(model: Model, joint: Joint, first: BodyMotion, second: BodyMot
     assert first.angle is not None
     assert second.angle is not None
     turn, rate, acceleration = second.angle - first.angle
-    driven = _driven_joint(model, joint, driver_values)
-    if driven is None:
-        driven = _driven_turn(model, joint.first, joint.second, driver_values)
+    driven = _driven(angle_driver(model, joint), driver_values)
     if driven is not None:
         driven = driven + joint.offset
     return _whole_turns(turn + joint.offset, driven), rate, acceleration
@@ -154,73 +152,36 @@ def _spatial_angle(model: Model, joint: Joint, first: BodyMotion, second: BodyMo
     relative = second.omega - first.omega
     rate = _dot(axis, relative)
     acceleration = _dot(axis, second.alpha - first.alpha) + _dot(axis_dot, relative)
-    driven = _driven_joint(model, joint, driver_values)
+    driven = _driven(angle_driver(model, joint), driver_values)
     if driven is not None:
-        return angle + TURN * np.round((driven - angle) / TURN), rate, acceleration
+        return next_to(angle, driven), rate, acceleration
     return _whole_turns(_continuous(angle, rate, acceleration, times), None), rate, acceleration
 
 
 def _continuous(angle: Array, rate: Array, acceleration: Array, times: Array) -> Array:
-    """Return the angle without jumps, whole turns added so that it follows its own rate.
-
-    The rate predicts how far the angle went from one instant to the next (Euler-Maclaurin, error of order 5), so that
-    it may turn by more than half a revolution between two of them.
-    """
-    if len(angle) < 2:
-        return angle
-    dt = np.diff(times)
-    step = dt / 2 * (rate[1:] + rate[:-1]) + dt**2 / 12 * (acceleration[:-1] - acceleration[1:])
+    """Return the angle without jumps, whole turns added so that it follows its own rates."""
+    step = way(np.diff(times), rate[:-1], acceleration[:-1], rate[1:], acceleration[1:])
     jumps = np.nan_to_num(np.round((np.diff(angle) - step) / TURN))
-    return angle - TURN * np.concatenate([[0.0], np.cumsum(jumps)])
+    return angle - TURN * np.concatenate([np.zeros(min(len(angle), 1)), np.cumsum(jumps)])
 
 
 # ---- whole turns ----------------------------------------------------------------------------------------------------
-def _driven_joint(model: Model, joint: Joint, driver_values: Mapping[str, Array]) -> Array | None:
-    """Return the prescribed angle of a joint, n, or None."""
-    for driver in model.drivers.values():
-        if driver.kind == "angle" and driver.joint == joint.name:
-            return np.asarray(driver_values[driver.name][0])
-    return None
-
-
-def _driven_turn(model: Model, first: str, second: str, driver_values: Mapping[str, Array]) -> Array | None:
-    """Return the prescribed turn of one rigid body relative to another, n, or None."""
-    for driver in model.drivers.values():
-        ends = _turned_bodies(model, driver)
-        if ends == (first, second):
-            return np.asarray(driver_values[driver.name][0])
-        if ends == (second, first):
-            return np.asarray(-driver_values[driver.name][0])
-    return None
-
-
-def _turned_bodies(model: Model, driver: Driver) -> tuple[str, str] | None:
-    if driver.kind == "turn":
-        return driver.bodies
-    if driver.kind == "angle" and driver.joint is not None:
-        joint = model.joints[driver.joint]
-        return joint.first, joint.second
-    return None
+def _driven(driver: tuple[str, int] | None, driver_values: Mapping[str, Array]) -> Array | None:
+    """Return the prescribed angle, n, or None."""
+    return None if driver is None else np.asarray(driver[1] * driver_values[driver[0]][0])
 
 
 def _whole_turns(angle: Array, driven: Array | None) -> Array:
     """Return a continuous angle with whole turns added: equal to its driver, or with a start in (-π, π]."""
     if len(angle) == 0 or not np.isfinite(angle[0]):
         return angle
-    if driven is not None:
-        turns = np.round((driven[0] - angle[0]) / TURN)
-    else:
-        turns = -np.ceil((angle[0] - np.pi) / TURN - 1e-12)  # a start of -π but for rounding is π
-    return angle + TURN * float(turns)
+    first = begun(angle[0]) if driven is None else next_to(angle[0], driven[0])
+    return angle + float(first - angle[0])
 
 
 # ---- small algebra --------------------------------------------------------------------------------------------------
 def _rows(x: Array) -> Array:
     return np.ascontiguousarray(x.T)
-
-
-def _small_to_zero(x: float) -> float:
-    return 0.0 if abs(x) < 1e-12 else float(x)  # rounding only: must not spoil an exact angle
 
 
 def _dot(a: Array, b: Array) -> Array:

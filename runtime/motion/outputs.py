@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..mechanism.geometry import perpendicular
 from ..mechanism.model import FRAME, Array, Joint, Member, Model
 from .program import Carrier, Program, Terms, _sum
 
@@ -39,7 +40,7 @@ def _terms(number: Number, parts: Sequence[Terms]) -> list[int]:
 
 
 class Outputs:
-    """The series of a program by name; rods have no spin, so that what lies beside their line has no item."""
+    """The series of a program by name."""
 
     def __init__(self, program: Program) -> None:
         self.program, self.model = program, program.model
@@ -47,33 +48,39 @@ class Outputs:
         self.point_bodies = point_bodies(self.model)
 
     # ---- points ----
-    def point(self, name: str) -> Output | None:
+    def point(self, name: str) -> Output:
         """Return position, velocity and acceleration of a point."""
         body = self.model.bodies[self.point_bodies[name]]
-        return self._place(body.name, body.points[name])
-
-    def _place(self, body: str, local: Array) -> Output | None:
-        carrier = self.program.carriers.get(body)
-        if carrier is None or (carrier.line is not None and _beside(carrier, local)):
-            return None
-        parts = _frame_point(self.model, local) if body == FRAME else carrier.point(local)
+        local, carrier = body.points[name], self.program.carriers[body.name]
+        parts = _frame_point(self.model, local) if body.name == FRAME else carrier.point(local)
         d = len(parts)
         return Output("write_rows", (d, d, d), lambda number: [d, *_terms(number, parts)])
 
     # ---- bodies ----
-    def body(self, name: str) -> Output | None:
+    def body(self, name: str) -> Output:
         """Return the angle of a planar body, or rotation and angular velocity and acceleration of a spatial one."""
         home, member = self.homes[name]
-        carrier = self.program.carriers.get(home)
-        if carrier is None:
-            return None
+        carrier = self.program.carriers[home]
         if self.model.dimension == 2:
             offset = small_to_zero(np.arctan2(member.rotation[1, 0], member.rotation[0, 0]))
             return self._angle(FRAME, home, offset, turn_driver(self.model, FRAME, home), offset)
         if carrier.line is not None:
-            return None
+            return self._rod(carrier, self.model.bodies[home].rotation, member)
         axes = [p for k in range(3) for p in carrier.vector(member.rotation[:, k])]
         return Output("write_turning", (9, 3, 3), lambda number: _terms(number, axes))
+
+    def _rod(self, carrier: Carrier, rotation: Array, member: Member) -> Output:
+        assert carrier.line is not None
+        line = carrier.line[1]
+        normal = perpendicular(line)
+        own = [member.rotation.T @ v for v in (line, normal, np.cross(line, normal))]
+        values = [x for v in (*own, rotation @ line, rotation @ normal) for x in v]
+
+        def head(number: Number) -> list[int]:
+            places = [number(x) for x in values]  # one after the other
+            return [places[0], *_terms(number, carrier.axes[0])]
+
+        return Output("write_rod", (9, 3, 3), head)
 
     def _angle(
         self, first: str, second: str, offset: Any, driver: tuple[str, int] | None, driver_offset: Any
@@ -102,17 +109,15 @@ class Outputs:
     def joint(self, name: str) -> tuple[Output | None, Output | None]:
         """Return the angle and the displacement of a joint, as far as it has them."""
         joint = self.model.joints[name]
-        known = {joint.first, joint.second} <= self.program.carriers.keys()
         angle = displacement = None
-        if known and joint.kind in ("P", "slot", "C", "H"):
+        if joint.kind in ("P", "slot", "C", "H"):
             displacement = self._displacement(joint)
-        if known and joint.kind in ("R", "C", "H"):
+        if joint.kind in ("R", "C", "H"):
             angle = self._planar(joint) if self.model.dimension == 2 else self._spatial(joint)
         return angle, displacement
 
     def _planar(self, joint: Joint) -> Output:
-        driver = joint_driver(self.model, joint) or turn_driver(self.model, joint.first, joint.second)
-        return self._angle(joint.first, joint.second, joint.offset, driver, joint.offset)
+        return self._angle(joint.first, joint.second, joint.offset, angle_driver(self.model, joint), joint.offset)
 
     def _displacement(self, joint: Joint) -> Output:
         one, two = self.program.carriers[joint.first], self.program.carriers[joint.second]
@@ -121,11 +126,9 @@ class Outputs:
         d = len(way)
         return Output("write_displacement", (1, 1, 1), lambda number: [d, *_terms(number, [*axis, *way])])
 
-    def _spatial(self, joint: Joint) -> Output | None:
+    def _spatial(self, joint: Joint) -> Output:
         one, two = self.program.carriers[joint.first], self.program.carriers[joint.second]
-        if one.line is not None or two.line is not None:
-            return None
-        driver = joint_driver(self.model, joint)
+        driver = angle_driver(self.model, joint)
         parts = [*one.vector(joint.axis_a), *one.vector(joint.normal_a), *two.vector(joint.normal_b)]
         parts += [p for carrier in (one, two) for axis in carrier.axes for p in axis]
 
@@ -139,14 +142,6 @@ class Outputs:
 def _frame_point(model: Model, local: Array) -> tuple[Terms, ...]:
     """Return a point of the frame: a number in the row of ones."""
     return tuple(((1, c),) for c in model.bodies[FRAME].outside(local))
-
-
-def _beside(carrier: Carrier, local: Array) -> bool:
-    assert carrier.line is not None
-    point, line = carrier.line
-    way = np.asarray(local - point, dtype=np.float64)
-    across = way - line * float(way @ line)
-    return bool(np.linalg.norm(across) > 1e-9 * max(float(np.linalg.norm(way)), 1e-300))
 
 
 # ---- names ----------------------------------------------------------------------------------------------------------
@@ -175,12 +170,12 @@ def point_bodies(model: Model) -> dict[str, str]:
 
 
 # ---- drivers of angles: whole turns are theirs -----------------------------------------------------------------------
-def joint_driver(model: Model, joint: Joint) -> tuple[str, int] | None:
-    """Return the driver that prescribes the angle of a joint."""
+def angle_driver(model: Model, joint: Joint) -> tuple[str, int] | None:
+    """Return the driver that prescribes the angle of a joint: its own, in the plane any of its bodies; and its sign."""
     for driver in model.drivers.values():
         if driver.kind == "angle" and driver.joint == joint.name:
             return driver.name, 1
-    return None
+    return turn_driver(model, joint.first, joint.second) if model.dimension == 2 else None
 
 
 def turn_driver(model: Model, first: str, second: str) -> tuple[str, int] | None:

@@ -6,17 +6,18 @@ of value, rate and acceleration. So trees are differentiated here, once, and com
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
+from typing import Any
 
 import numpy as np
 
-from .. import expressions as ex
-from ..mechanism.functions import Expression, postfix
+from ..mechanism.formulas import parse
+from ..mechanism.functions import Expression, postfix, tree
 from ..mechanism.model import Array, Function
 from .timefunctions import Ints, Rows, TimeFunctions, write
-
-ZERO, ONE, TWO = (ex.Number(text, 1) for text in ("0", "1", "2"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,151 +54,94 @@ class Partials:
 def partials(functions: Sequence[Function], rows: Rows) -> Partials:
     """Return the derivatives by every row of par that stands in a formula; tables hold no constants."""
     found: list[Expression] = []
-    targets, sources = [], []
+    targets: list[int] = []
+    sources: list[int] = []
     for i, function in enumerate(functions):
-        if not isinstance(function, Expression):
-            continue
-        of_name = {name: rows(name, value) for name, value in function.constants.items()}
-        for row in sorted({r for r in of_name.values() if r is not None}):
-            names = frozenset(name for name, r in of_name.items() if r == row)
-            node = differentiated(function, names)
-            if node is not None:
-                text = f"derivative of {function.text} by {', '.join(sorted(names))}"
-                found.append(Expression(text, node, function.constants, function.variable, postfix(node)))
-                targets.append(i)
-                sources.append(row)
+        own = by_constants(function, rows)
+        found += own.values()
+        sources += own.keys()
+        targets += [i] * len(own)
     written = write(found, rows, columns=True)
     return Partials(written, np.array(targets, dtype=np.int64), np.array(sources, dtype=np.int64))
 
 
-# ---- trees --------------------------------------------------------------------------------------------------------
-_Tree = ex.Node
-_Slope = ex.Node | None  # None is zero, which leaves no trace
+def by_constants(function: Function, rows: Rows) -> dict[int, Expression]:
+    """Return the derivatives of one function that do not vanish, by the row of the constant."""
+    if not isinstance(function, Expression):
+        return {}
+    of_name = {name: rows(name, value) for name, value in function.constants.items()}
+    found = {}
+    for row in sorted({r for r in of_name.values() if r is not None}):
+        derivative = by_names(function, frozenset(name for name, r in of_name.items() if r == row))
+        if derivative is not None:
+            found[row] = derivative
+    return found
 
 
-def differentiated(function: Expression, names: frozenset[str]) -> _Slope:
-    """Return the tree of the derivative by constants that change together; None where it vanishes."""
-    stack: list[tuple[_Tree, _Slope]] = []
-    for what, item, count in function.steps:
-        if what == "number":
-            stack.append((_number(float(item)), None))
-        elif what == "name":
-            stack.append((ex.Name(item, 1), ONE if item in names else None))
+def by_names(function: Expression, names: frozenset[str]) -> Expression | None:
+    """Return the derivative by names that change together, constants or the variable; None where it vanishes."""
+    steps = differentiated(function, names)
+    text = f"derivative of {function.text} by {', '.join(sorted(names))}"
+    return None if steps is None else Expression(text, tree(steps), function.constants, function.variable, steps)
+
+
+# ---- derivatives of formulas, as steps in the order of evaluation ----------------------------------------------------
+Steps = tuple[tuple[str, Any, int], ...]
+ONE, ZERO = ((("number", np.float64(x), 0),) for x in (1.0, 0.0))
+NEG = (("call", "neg", 1),)
+# derivatives by the arguments a and b
+RULES: dict[str, tuple[str, ...]] = {
+    "+": ("1", "1"), "-": ("1", "-1"), "*": ("b", "a"), "/": ("1/b", "-a/b/b"), "neg": ("-1",),
+    "^": ("b*a**(b - 1)", "a**b*log(a)"), "atan2": ("b/(b*b + a*a)", "-a/(b*b + a*a)"),
+    "sin": ("cos(a)",), "cos": ("-sin(a)",), "tan": ("1 + tan(a)*tan(a)",),
+    "asin": ("1/sqrt((1 - a)*(1 + a))",), "acos": ("-1/sqrt((1 - a)*(1 + a))",), "atan": ("1/(1 + a*a)",),
+    "sinh": ("cosh(a)",), "cosh": ("sinh(a)",), "tanh": ("1 - tanh(a)*tanh(a)",),
+    "exp": ("exp(a)",), "log": ("1/a",), "sqrt": ("1/(2*sqrt(a))",), "abs": ("sign(a)",),
+}  # fmt: skip  # sign, floor and comparisons have none
+
+
+def differentiated(function: Expression, names: frozenset[str]) -> Steps | None:
+    """Return the derivative by constants that change together; None where it vanishes."""
+    stack: list[tuple[Steps, Steps | None]] = []
+    for what, name, count in function.steps:
+        if count == 0:
+            stack.append((((what, name, 0),), ONE if what == "name" and name in names else None))
+            continue
+        arguments = stack[-count:]
+        del stack[-count:]
+        if name in ("min", "max"):  # pairs from the left
+            stack.append(functools.reduce(lambda one, two, name=name: _applied(name, [one, two]), arguments))  # type: ignore[misc]
         else:
-            arguments = stack[-count:]
-            del stack[-count:]
-            trees, slopes = [a[0] for a in arguments], [a[1] for a in arguments]
-            if item in ("min", "max") and count > 2:  # pairs from the left
-                tree, slope = trees[0], slopes[0]
-                for other, its in zip(trees[1:], slopes[1:], strict=True):
-                    slope = _of_two(item, tree, other, slope, its) if slope or its else None
-                    tree = ex.Call(item, (tree, other), 1)
-                stack.append((tree, slope))
-            else:
-                slope = _slope(item, trees, slopes) if any(slopes) else None
-                stack.append((_node(item, trees), slope))
+            stack.append(_applied(name, arguments))
     return stack[0][1]
 
 
-def _number(value: float) -> _Tree:
-    plain = ex.Number(repr(abs(value)), 1)
-    return ex.Negative(plain, 1) if value < 0 else plain
+def _applied(name: str, arguments: Sequence[tuple[Steps, Steps | None]]) -> tuple[Steps, Steps | None]:
+    return (*chain.from_iterable(x for x, _ in arguments), ("call", name, len(arguments))), _slope(name, arguments)
 
 
-def _node(name: str, trees: list[_Tree]) -> _Tree:
-    if name == "neg":
-        return ex.Negative(trees[0], 1)
-    if name in ("+", "-", "*", "/", "^", "<", "<=", ">", ">="):
-        return ex.Binary(name, trees[0], trees[1], 1)
-    return ex.Call(name, tuple(trees), 1)
+def _slope(name: str, arguments: Sequence[tuple[Steps, Steps | None]]) -> Steps | None:
+    """Return the derivative of an operator or function; None where that of every argument vanishes."""
+    values, slopes = [x for x, _ in arguments], [dx for _, dx in arguments]
+    if name in ("if", "min", "max"):
+        if not any(slopes[-2:]):
+            return None
+        first = values[0] if name == "if" else values[0] + values[1] + (("call", "<=" if name == "min" else ">=", 2),)
+        return first + (slopes[-2] or ZERO) + (slopes[-1] or ZERO) + (("call", "if", 3),)
+    total: Steps | None = None
+    for rule, slope in zip(RULES.get(name, ()), slopes, strict=False):
+        if slope is None:
+            continue
+        if rule in ("1", "-1"):
+            part = slope if rule == "1" else slope + NEG
+        else:
+            given = dict(zip("ab", values, strict=False))
+            part = tuple(chain.from_iterable(given[x[1]] if x[0] == "name" else (x,) for x in _rule(rule)))
+            part = part if slope is ONE else part + slope + (("call", "*", 2),)
+        total = part if total is None else total + part + (("call", "+", 2),)
+    return total
 
 
-def _plus(a: _Slope, b: _Slope) -> _Slope:
-    return ex.Binary("+", a, b, 1) if a and b else a or b
-
-
-def _minus(a: _Slope, b: _Slope) -> _Slope:
-    if b is None:
-        return a
-    return ex.Binary("-", a, b, 1) if a else ex.Negative(b, 1)
-
-
-def _times(a: _Tree, slope: _Slope) -> _Slope:
-    if slope is None or a is ONE:
-        return slope
-    return a if slope is ONE else ex.Binary("*", a, slope, 1)
-
-
-def _over(slope: _Slope, b: _Tree) -> _Slope:
-    return None if slope is None else ex.Binary("/", slope, b, 1)
-
-
-def _square(a: _Tree) -> _Tree:
-    return ex.Binary("*", a, a, 1)
-
-
-def _slope(name: str, trees: list[_Tree], slopes: list[_Slope]) -> _Slope:
-    if len(trees) == 1:
-        return _of_one(name, trees[0], slopes[0])
-    if name == "if":
-        return ex.Call("if", (trees[0], slopes[1] or ZERO, slopes[2] or ZERO), 1) if slopes[1] or slopes[2] else None
-    return _of_two(name, trees[0], trees[1], slopes[0], slopes[1])
-
-
-def _of_two(name: str, a: _Tree, b: _Tree, da: _Slope, db: _Slope) -> _Slope:
-    match name:
-        case "+":
-            return _plus(da, db)
-        case "-":
-            return _minus(da, db)
-        case "*":
-            return _plus(_times(b, da), _times(a, db))
-        case "/":
-            return _over(_minus(da, _times(ex.Binary("/", a, b, 1), db)), b)
-        case "^":
-            less = ex.Binary("^", a, ex.Binary("-", b, ONE, 1), 1)
-            by_exponent = ex.Binary("*", ex.Binary("^", a, b, 1), ex.Call("log", (a,), 1), 1)
-            return _plus(_times(ex.Binary("*", b, less, 1), da), _times(by_exponent, db))
-        case "atan2":
-            return _over(_minus(_times(b, da), _times(a, db)), ex.Binary("+", _square(b), _square(a), 1))
-        case "min" | "max":
-            first = ex.Binary("<=" if name == "min" else ">=", a, b, 1)
-            return ex.Call("if", (first, da or ZERO, db or ZERO), 1)
-    return None  # a comparison
-
-
-def _of_one(name: str, a: _Tree, da: _Slope) -> _Slope:
-    def call(function: str) -> _Tree:
-        return ex.Call(function, (a,), 1)
-
-    def sum_of(first: _Tree, second: _Tree) -> _Tree:
-        return ex.Binary("+", first, second, 1)
-
-    match name:
-        case "neg":
-            return _minus(None, da)
-        case "sin":
-            return _times(call("cos"), da)
-        case "cos":
-            return _minus(None, _times(call("sin"), da))
-        case "tan":
-            return _times(sum_of(ONE, _square(call("tan"))), da)
-        case "asin" | "acos":
-            inside = ex.Binary("*", ex.Binary("-", ONE, a, 1), sum_of(ONE, a), 1)
-            found = _over(da, ex.Call("sqrt", (inside,), 1))
-            return found if name == "asin" else _minus(None, found)
-        case "atan":
-            return _over(da, sum_of(ONE, _square(a)))
-        case "sinh" | "cosh":
-            return _times(call("cosh" if name == "sinh" else "sinh"), da)
-        case "tanh":
-            return _times(ex.Binary("-", ONE, _square(call("tanh")), 1), da)
-        case "exp":
-            return _times(call("exp"), da)
-        case "log":
-            return _over(da, a)
-        case "sqrt":
-            return _over(da, ex.Binary("*", TWO, call("sqrt"), 1))
-        case "abs":
-            return _times(call("sign"), da)
-    return None  # sign, floor
+@functools.cache
+def _rule(text: str) -> Steps:
+    return postfix(parse(text))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..mechanism.model import Driver, Joint
+from ..mechanism.model import Function
 
 Array = NDArray[np.float64]
 
@@ -125,25 +125,4 @@ class GroupPlan:
     parameters: Array
     start: Array
     placements: Mapping[str, Placement]
-
-
-@dataclass(frozen=True, eq=False)
-class NumericPlan:
-    """A group without a specification (cams, whose profile is any function): solved in absolute coordinates."""
-
-    name: str
-    type: str
-    bodies: tuple[str, ...]
-    pairs: tuple[Joint, ...]
-    inputs: tuple[Driver, ...]
-
-    @property
-    def joints(self) -> tuple[str, ...]:
-        return tuple(j.name for j in self.pairs)
-
-    @property
-    def drivers(self) -> tuple[str, ...]:
-        return tuple(d.name for d in self.inputs)
-
-
-Plan = GroupPlan | NumericPlan
+    profiles: Mapping[str, Function] = field(default_factory=dict)  # parameters that are functions of an unknown

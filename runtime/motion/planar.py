@@ -6,12 +6,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..mechanism.arithmetic import phase, plane, turned
+from ..mechanism.arithmetic import is_zero, phase, plane, turned, wrap
+from ..mechanism.functions import starting
 from ..mechanism.model import Driver, Joint, Model
-from .plan import Along, Angle, AngleOf, Axes, Between, GroupPlan, Placement, PointOf, ValueOf, VectorOf
+from .plan import Along, Angle, AngleOf, Array, Axes, Between, GroupPlan, Placement, PointOf, ValueOf, VectorOf
 from .planar_layout import Class, Cluster, local
 from .planar_places import Places, as_factor, pair, turn_text
 from .planar_terms import Term, Vector, add, constant, negative
+
+X_AXIS = np.array([1.0, 0.0])
 
 
 def plan_planar(
@@ -39,6 +42,7 @@ def plan_planar(
         sheet.values,
         sheet.start,
         placements,
+        sheet.profiles,
     )
 
 
@@ -64,7 +68,7 @@ class _Writer(Places):
         A = s.known("A", "A", "point", PointOf(pin.external[0], pair(pin.external[1])))
         heading = orientation.unit * (arm - seat) / abs(arm - seat)
         u = s.known("u", "u", "unit vector", VectorOf(group.external, pair(heading)))
-        theta = s.known(h, "h", "driven angle", ValueOf(self.driver[h].name, sign))
+        theta = s.known(h, "h", "driven angle", ValueOf(self.driver[h].name, sign * self.sign[self.driver[h].name]))
         L = s.parameter("L", "length", abs(arm - seat))
         s.unknown("B", "point", self.body(name).outside(pair(arm)))
         s.require("crank", f"B = {A} + {L}*rot({u}, {theta})")
@@ -133,6 +137,8 @@ class _Writer(Places):
                 self._gear(j)
             case "rack":
                 self._rack(j)
+            case "cam":
+                self._cam(j)
 
     def _through(self, j: Joint) -> str:
         if j.first in self.layout.inside:
@@ -172,59 +178,89 @@ class _Writer(Places):
         s.require("line", f"cross({u}, {C} - {B}) = {s.parameter('e', 'offset', e)}")
 
     def _theta(self, body: str, role: str) -> tuple[str, float]:
-        """Return the continuous angle of a body as text, and what must be added to it.
+        """Return the continuous angle of a body, but for a constant, as text, and its value in the first configuration.
 
         Each role has a known angle of its own, be it the frame's: which outside bodies play it is no part of a type.
         """
         if body not in self.layout.inside:
-            return self.sheet.known(("angle", role), "a", "angle", AngleOf(body)), 0.0
+            return self.sheet.known(("angle", role), "a", "angle", AngleOf(body)), self.body(body).angle
         c, orientation = self.layout.class_of[body], self.layout.orientations[body]
-        offset = phase(orientation.unit)
-        turn = turn_text(Term(1, orientation.turns), self._value)
+        base = c.root if c.external is None else c.external
+        text, value = f"theta{c.index + 1}", self.body(base).angle
         if c.external is not None:
-            text, more = self._theta(c.external, role)
-            return (f"({text} + {turn})" if turn else text), offset + more
-        text = f"theta{c.index + 1}"
-        return (f"({text} + {turn})" if turn else text), offset
-
-    def _held(self, value: float, *parts: tuple[float, float]) -> float:
-        """Return a constant such that the equation holds in the sketch (offsets of the texts taken off)."""
-        return value - sum(weight * offset for weight, offset in parts)
+            text, value = self._theta(c.external, role)
+        turn = turn_text(Term(1, orientation.turns), self._value)
+        if not turn:
+            return text, value
+        # drivers may begin any number of whole turns away from the first configuration: the way there is the shortest
+        start = self.model.simulation.start
+        driven = sum(
+            sign * self.sign[self.driver[h].name] * starting(self.driver[h].motion, start)
+            for h, sign in orientation.turns
+        )
+        way = wrap(self.body(body).angle - phase(orientation.unit) - value - driven)
+        return f"({text} + {turn})", value + driven + way
 
     def _gear(self, j: Joint) -> None:
         assert j.carrier is not None
         roles = {"first": j.first, "second": j.second, "carrier": j.carrier}
-        (a, ao), (b, bo), (c, co) = (self._theta(x, f"{j.name} {role}") for role, x in roles.items())
-        angle = {x: self.body(x).angle for x in (j.first, j.second, j.carrier)}
-        k = j.ratio
-        turn = angle[j.second] - angle[j.carrier] - k * (angle[j.first] - angle[j.carrier])
-        held = self._held(turn, (1.0, bo), (-k, ao), (k - 1.0, co))
-        ratio, g = self.sheet.parameter("k", "number", k), self.sheet.parameter("g", "number", held)
+        (a, first), (b, second), (c, carrier) = (self._theta(x, f"{j.name} {role}") for role, x in roles.items())
+        held = second - carrier - j.ratio * (first - carrier)
+        ratio, g = self.sheet.parameter("k", "number", j.ratio), self.sheet.parameter("g", "number", held)
         self.sheet.require("gear", f"{b} - {c} - {ratio}*({a} - {c}) = {g}")
 
     def _rack(self, j: Joint) -> None:
-        layout, s = self.layout, self.sheet
-        (p, po), (r, ro) = self._theta(j.first, f"{j.name} pinion"), self._theta(j.second, f"{j.name} rack")
+        s = self.sheet
+        (p, turn_of_pinion), (r, turn_of_rack) = (
+            self._theta(body, f"{j.name} {role}") for body, role in ((j.first, "pinion"), (j.second, "rack"))
+        )
         centre = self._point(j.first, j.a, None, f"{j.name} centre")
         base = self._point(j.second, j.b, None, f"{j.name} base")
         pinion, rack = self.body(j.first), self.body(j.second)
-        axis = local(j.axis_b)
-        if j.second in layout.inside:
-            c, orientation = layout.class_of[j.second], layout.orientations[j.second]
-            U, unit = self._base(c)
-            turn = turn_text(Term(1, orientation.turns), self._value)
-            z = orientation.unit * axis / unit
-            U = f"rot({U}, {turn})" if turn else U
-            x, y = s.parameter("p", "number", z.real), s.parameter("q", "number", z.imag)
-            u = s.define("n", f"{x}*{as_factor(U)} + {y}*perp({U})")
-        else:
-            u = s.known(("axis", j.name), "u", "unit vector", VectorOf(j.second, j.axis_b))
-        heading = axis * turned(rack.angle)
+        u = self._heading(j.second, j.axis_b, j.name)
+        heading = local(j.axis_b) * turned(rack.angle)
         way = local(rack.outside(j.b)) - local(pinion.outside(j.a))
-        held = (heading.conjugate() * way).real - j.radius * (pinion.angle - rack.angle)
-        held = self._held(held, (-j.radius, po), (j.radius, ro))
+        held = (heading.conjugate() * way).real - j.radius * (turn_of_pinion - turn_of_rack)
         radius, g = s.parameter("r", "offset", j.radius), s.parameter("g", "offset", held)
         s.require("rack", f"dot({u}, {base} - ({centre})) - {radius}*({p} - {r}) = {g}")
+
+    def _heading(self, body: str, axis: Array, role: str) -> str:
+        """Return a direction of any body, a unit vector, as text."""
+        layout, s = self.layout, self.sheet
+        if body not in layout.inside:
+            return s.known(("axis", role), "u", "unit vector", VectorOf(body, axis))
+        orientation = layout.orientations[body]
+        U, unit = self._base(layout.class_of[body])
+        turn = turn_text(Term(1, orientation.turns), self._value)
+        z = orientation.unit * local(axis) / unit
+        U = f"rot({U}, {turn})" if turn else U
+        x, y = s.parameter("p", "number", z.real), s.parameter("q", "number", z.imag)
+        return s.define("n", f"{x}*{as_factor(U)} + {y}*perp({U})")
+
+    def _cam(self, j: Joint) -> None:
+        """The outline r(psi) touches a point, a roller about it (at a distance along its normal), or a line through it.
+
+        psi, the polar angle of the place of contact, is one unknown more. Where it begins is sought round the outline.
+        """
+        assert j.profile is not None
+        assert j.follower is not None
+        s = self.sheet
+        centre = as_factor(self._point(j.first, j.a, None, f"{j.name} centre"))
+        F = as_factor(self._point(j.second, j.b, None, f"{j.name} follower"))
+        U = self._heading(j.first, X_AXIS, f"{j.name} cam")
+        r = s.profile(j.profile)
+        psi = s.unknown(f"psi{len(s.profiles)}", "angle", 0.0)
+        radius, slope, e = f"{r}({psi})", f"slope({r}, {psi})", s.define("E", f"rot({U}, {psi})")
+        if j.follower.direction is not None:
+            d = self._heading(j.second, j.follower.direction, f"{j.name} face")
+            s.require("face", f"cross({d}, {centre} + {radius}*{e} - {F}) = 0")
+            s.require("tangent", f"cross({d}, {slope}*{e} + {radius}*perp({e})) = 0")
+        elif is_zero(j.follower.radius):
+            s.require("contact", f"{F} - {centre} = {radius}*{e}")
+        else:
+            rho = s.parameter("rho", "length", j.follower.radius)
+            part = s.define("m", f"{rho}/sqrt({radius}^2 + {slope}^2)")
+            s.require("roller", f"{F} - {centre} = {radius}*(1 + {part})*{e} - {slope}*{part}*perp({e})")
 
     def _distance(self, d: Driver) -> None:
         assert d.ends is not None
@@ -254,7 +290,7 @@ class _Writer(Places):
                 return Along(self._named(key), name, pair(seat), pair(unit / orientation.unit))
         axes = self._axes(body, cluster, c, origin, orientation.turns, orientation.unit)
         if d.kind == "angle" and not orientation.turns:
-            return Angle(axes, f"theta{c.index + 1}", phase(orientation.unit))
+            return Angle(axes, f"theta{c.index + 1}", self.body(body).angle - self.body(c.root).angle)
         return axes
 
     def _seat(self, body: str, key: str) -> complex | None:

@@ -224,7 +224,7 @@ class Layout:
                 self.pins[pin.key] = pin
         for j in self.joints:  # a body without pins is held by a point of its own
             for body, point in ((j.second, local(j.b)), (j.first, local(j.a))):
-                if body not in self.inside or j.kind not in ("P", "slot", "rack"):
+                if body not in self.inside or j.kind not in ("P", "slot", "rack", "cam"):
                     continue
                 cluster = self.cluster_of[body].index
                 if not any(cluster in p.places for p in self.pins.values()):
@@ -282,7 +282,8 @@ class Layout:
 
     def unknowns(self, choice: Choice) -> int:
         sizes = {"vector": 2, "angle": 1}
-        return 2 * len(choice.free) + sum(sizes.get(d.kind, 0) for d in choice.directions)
+        contacts = sum(j.kind == "cam" for j in self.joints)  # each has its place along the outline
+        return contacts + 2 * len(choice.free) + sum(sizes.get(d.kind, 0) for d in choice.directions)
 
     @property
     def extra_equations(self) -> int:
@@ -293,8 +294,8 @@ class Layout:
                 count += 1
             elif j.kind == "slot":
                 count += 2 if j.name in self.shift else 1
-            elif j.kind in ("gear", "rack"):
-                count += 1
+            elif j.kind in ("gear", "rack", "cam"):
+                count += 2 if j.kind == "cam" else 1
         return count + sum(1 for d in self.drivers if d.kind == "distance")
 
     def _balance(self, choice: Choice) -> int:

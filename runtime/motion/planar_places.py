@@ -27,16 +27,26 @@ class Places:
         self, model: Model, bodies: Sequence[str], joints: Sequence[Joint], drivers: Sequence[Driver]
     ) -> None:
         self.model = model
-        self.bodies, self.drivers = tuple(bodies), tuple(drivers)
+        self.bodies = tuple(bodies)
+        # What is known, or first in the order of the type, comes first: whichever way it was written.
+        driven = {d.joint for d in drivers}
         inward = {j.name for j in joints if j.kind == "P" and j.second not in self.bodies}
+        inward |= {j.name for j in joints if j.kind == "R" and j.name in driven and self._backwards(j.bodies)}
+        back = {d.name for d in drivers if d.kind in ("angle", "turn") and self._backwards(d.bodies)}
         self.joints = tuple(from_the_other_side(j) if j.name in inward else j for j in joints)
-        self.sign = {d.name: -1 if d.joint in inward else 1 for d in drivers}  # of the drivers' values
-        self.layout = Layout(model, bodies, self.joints, drivers)
+        self.drivers = tuple(replace(d, bodies=d.bodies[::-1]) if d.name in back else d for d in drivers)
+        self.sign = {d.name: -1 if d.joint in inward or d.name in back else 1 for d in drivers}  # of drivers' values
+        self.layout = Layout(model, bodies, self.joints, self.drivers)
         self.sheet = Sheet("planar")
-        self.driver = {self.layout.symbol[d.name]: d for d in drivers}
+        self.driver = {self.layout.symbol[d.name]: d for d in self.drivers}
         self.at: dict[str, str] = {}  # pin -> text of its place
         self.direction: dict[int, tuple[str, complex]] = {}  # class -> text of its direction U, and U in its frame
         self.along: set[int] = set()  # classes whose direction is that of their first slide
+
+    def _backwards(self, pair: Sequence[str]) -> bool:
+        """Return whether the first of two bodies comes after the second."""
+        first, second = (self.bodies.index(b) if b in self.bodies else -1 for b in pair[:2])
+        return first > second
 
     def body(self, name: str) -> Body:
         return self.model.bodies[name]
@@ -169,7 +179,7 @@ class Places:
         if body not in self.layout.inside:
             return self.sheet.known(("point", role), "A", "point", PointOf(body, point))
         key = self.layout.pin_at(name, body)
-        if key is not None:
+        if key is not None and (key in self.at or self.layout.pins[key].known):  # else a pin of one cluster alone
             return self._pin(key)
         return self._place(self.layout.cluster_of[body], self.layout.place(body, local(point), "point", role))
 
@@ -199,7 +209,7 @@ class Places:
 
 
 def from_the_other_side(j: Joint) -> Joint:
-    """Return a prismatic joint with its bodies exchanged: the line stays, slide and turn change their signs.
+    """Return a joint with its bodies exchanged: the line stays, slide and turn change their signs.
 
     What is known carries the line then, whichever way the joint was written.
     """

@@ -13,7 +13,7 @@ from ..mechanism.naming import ordered
 from ..mechanism.nominal import nominal
 from ..mechanism.structure import Group, Ranks, Structure, analyse
 from ..mechanism.units import freedoms, rows
-from .plan import NumericPlan, Plan
+from .plan import GroupPlan
 
 
 def study(model: Model) -> Structure:
@@ -66,20 +66,17 @@ def studied(model: Model) -> Structure:
     return structure
 
 
-def plan_groups(model: Model, structure: Structure) -> list[Plan]:
+def plan_groups(model: Model, structure: Structure) -> list[GroupPlan]:
     """Return the plans of all groups in order."""
     return [plan for group in structure.groups for plan in plan_group(model, group)]
 
 
-def plan_group(model: Model, group: Group) -> tuple[Plan, ...]:
+def plan_group(model: Model, group: Group) -> tuple[GroupPlan, ...]:
     """Return the plan of one group, written in the canonical order of its type (a platform's legs are plans apart)."""
 
     bodies, joints, drivers = ordered(model, group)
     pairs = {j.name: j for j in group.pairs}
     inputs = {d.name: d for d in group.inputs}
-    if any(j.kind == "cam" for j in group.pairs):
-        chosen = tuple(pairs[j] for j in joints)
-        return (NumericPlan(group.name, group.type, bodies, chosen, tuple(inputs[d] for d in drivers)),)
     if model.space == "planar":
         from .planar import plan_planar
 

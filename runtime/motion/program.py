@@ -6,8 +6,8 @@ linear combinations of rows (further points and directions of bodies that are so
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -24,9 +24,7 @@ from .plan import (
     Axes,
     Between,
     GroupPlan,
-    NumericPlan,
     Placement,
-    Plan,
     PointName,
     PointOf,
     Source,
@@ -66,25 +64,16 @@ class LinearStep:
 
 @dataclass(frozen=True, eq=False)
 class AngleStep:
-    """row = continuous angle of the direction with components in the rows x and y, beginning next to `near`."""
+    """row = continuous angle of a body, whose x axis is in the rows x and y, beginning next to `near`."""
 
     row: int
     x: int
     y: int
     near: float
+    body: str
 
 
-@dataclass(frozen=True, eq=False)
-class NumericStep:
-    """A group solved in absolute coordinates: for each body the rows of its origin, of its axes, and of its angle."""
-
-    plan: NumericPlan
-    origins: Mapping[str, Rows]
-    axes: Mapping[str, Rows]  # planar: the x axis (2 rows); spatial: x, y, z (9 rows)
-    angles: Mapping[str, int]
-
-
-Step = GroupStep | NumericStep | LinearStep | AngleStep
+Step = GroupStep | LinearStep | AngleStep
 
 
 def _sum(*parts: tuple[float, Terms]) -> Terms:
@@ -141,11 +130,27 @@ class Program:
         return Sequence(self)
 
     @cached_property
+    def turning_rows(self) -> list[int]:
+        """Rows of angles that are coordinates, of gears and the like, where a group may be lost by what they drive."""
+        if all(s.solver.group.steady for s in self.steps if isinstance(s, GroupStep)):
+            return []
+        angles = {carrier.angle[0] for carrier in self.carriers.values() if carrier.angle is not None}
+        return sorted(angles - set(self.drivers.values()))
+
+    @cached_property
     def outputs(self) -> Outputs:
         """What results report, by name."""
         from .outputs import Outputs
 
         return Outputs(self)
+
+    def at_design(
+        self, model: Model, constants: dict[int, float], carriers: dict[str, Carrier], numbers: Array
+    ) -> Program:
+        """Return this traced program for one design; its steps stay traced, only the sequence knows their numbers."""
+        found = replace(self, model=model, constants=constants, carriers=carriers)
+        found.__dict__["sequence"] = self.sequence.with_numbers(numbers)
+        return found
 
     def new(self, count: int) -> Rows:
         first = self.n_rows
@@ -153,7 +158,7 @@ class Program:
         return np.arange(first, first + count)
 
 
-def build(model: Model, plans: Sequence[Plan], progress: Progress) -> Program:
+def build(model: Model, plans: Sequence[GroupPlan], progress: Progress) -> Program:
     """Return the program of a mechanism; types that are missing are made on the way."""
     return _Builder(model, progress).build(plans)
 
@@ -167,14 +172,11 @@ class _Builder:
         axes = tuple(tuple(((ONE, 1.0),) if i == k else () for i in range(d)) for k in range(d))
         self.program.carriers[FRAME] = Carrier(tuple(() for _ in range(d)), axes)
 
-    def build(self, plans: Sequence[Plan]) -> Program:
+    def build(self, plans: Sequence[GroupPlan]) -> Program:
         for name in self.model.drivers:
             self.program.drivers[name] = int(self.program.new(1)[0])
         for plan in plans:
-            if isinstance(plan, NumericPlan):
-                self._numeric(plan)
-            else:
-                self._group(plan)
+            self._group(plan)
         if self.model.dimension == 2:  # rows that only results ask for
             for body, carrier in self.program.carriers.items():
                 if body != FRAME and carrier.angle is None:
@@ -233,7 +235,7 @@ class _Builder:
             return self._rows((((row, 1.0), (ONE, offset)),))[0]
         x, y = self._rows(carrier.vector(np.array([1.0, 0.0])))
         row = int(self.program.new(1)[0])
-        self.program.steps.append(AngleStep(row, x, y, self.model.bodies[body].angle))
+        self.program.steps.append(AngleStep(row, x, y, self.model.bodies[body].angle, body))
         return row
 
     # ---- groups ---------------------------------------------------------------------------------------------------
@@ -261,22 +263,6 @@ class _Builder:
 
         for body, placement in plan.placements.items():
             self.program.carriers[body] = self._carrier(body, placement, place)
-
-    def _numeric(self, plan: NumericPlan) -> None:
-        d, new = self.model.dimension, self.program.new
-        origins = {b: new(d) for b in plan.bodies}
-        axes = {b: new(2 if d == 2 else 9) for b in plan.bodies}
-        angles = {b: int(new(1)[0]) for b in plan.bodies} if d == 2 else {}
-        self.program.steps.append(NumericStep(plan, origins, axes, angles))
-        for b in plan.bodies:
-            vectors: tuple[tuple[Terms, ...], ...] = tuple(
-                tuple(((int(r), 1.0),) for r in part) for part in axes[b].reshape(-1, d)
-            )
-            if d == 2:
-                x, y = vectors[0]
-                vectors = (vectors[0], (_sum((-1.0, y)), x))
-            origin: tuple[Terms, ...] = tuple(((int(r), 1.0),) for r in origins[b])
-            self.program.carriers[b] = Carrier(origin, vectors, angle=(angles[b], 0.0) if d == 2 else None)
 
     def _carrier(self, body: str, placement: Placement, place: object) -> Carrier:
         assert callable(place)

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import TypeVar
 
 import numpy as np
 
-from ..mechanism.model import FRAME
-from .bodies import carried
-from .measure import measure
 from .outputs import JOINT_KINDS, Output
 from .plan import Array
 from .results import BodySeries, DriverSeries, JointSeries, PointSeries
-from .run import Solution, driver_values
+from .run import Solution
 from .sequence import Ints
 
 Value = TypeVar("Value")
@@ -57,10 +53,10 @@ class Lazy(Mapping[str, Value]):
 class Reporter:
     """The series of a solution at chosen lanes."""
 
-    def __init__(self, solution: Solution, lanes: Ints) -> None:
+    def __init__(self, solution: Solution, lanes: Ints, every: bool = False) -> None:
         from ..sequencer import CALL_SIZE, STRIDE
 
-        self.solution, self.lanes = solution, lanes
+        self.solution, self.lanes, self.every = solution, lanes, every
         self.outputs, self.written = solution.program.outputs, solution.program.sequence.written
         self.call = np.concatenate([np.zeros(CALL_SIZE, dtype=np.int64), lanes])
         self.call[STRIDE] = solution.state.shape[2]
@@ -73,19 +69,33 @@ class Reporter:
 
         output, place = written
         n, widest, solution = len(self.lanes), max(output.widths), self.solution
+        unsure = [body for body in output.angles if not solution.follow_angle(body)]
+        if unsure:
+            rows = [solution.program.angle_rows[body] for body in unsure]
+            finer = solution.finer([solution.state[:, row, : solution.solved] for row in rows])
+            if finer is not None:
+                return self._through(finer).series(written)
         out = self._taken(3 * n * widest).reshape(3, 1, n * widest)
+        self.lost[0] = n
         if n:
-            for body in output.angles:
-                solution.follow_angle(body)
             sequence(
                 steps_of(output.function), solution.program.sequence.tables[place:], solution.numbers, NONE_2, NONE_2_1,
                 self.edges, solution.time, solution.state if state is None else state, out, self.call, NONE, n,
                 self.lost, NO_INTS, NONE_2,
             )  # fmt: skip
+        if self.lost[0] < n and not self.every:  # lanes too far apart for a joint's angle, or a rod's rotation
+            every = Reporter(solution, np.arange(solution.solved), every=True)
+            finer = solution.finer([] if output.widths[0] > 1 else [np.stack(every.series(written))])
+            if finer is not None:
+                return self._through(finer).series(written)
         first, second, third = (
             out[i, 0, : n * w].reshape(n, w) if w > 1 else out[i, 0, :n] for i, w in enumerate(output.widths)
         )
         return first, second, third
+
+    def _through(self, finer: Solution) -> Reporter:
+        """Return the reporter of the same instants through a solution with further inner steps."""
+        return Reporter(finer, np.searchsorted(finer.time, self.solution.time[self.lanes]))
 
     def _taken(self, size: int) -> Array:
         """Return room for numbers, a piece of a large array: the system gives memory in large pages at once."""
@@ -100,8 +110,7 @@ class Reporter:
 
         def make(name: str) -> PointSeries:
             (output,) = self.written["points", name]
-            if output is None:
-                return self._by_bodies(self.outputs.point_bodies[name], "points")[0][name]
+            assert output is not None
             third = self.series(output, self.solution.jerks)[0] if jerk else None
             return PointSeries(*self.series(output), third)
 
@@ -110,8 +119,7 @@ class Reporter:
     def bodies(self) -> Lazy[BodySeries]:
         def make(name: str) -> BodySeries:
             (output,) = self.written["bodies", name]
-            if output is None:
-                return self._by_bodies(self.outputs.homes[name][0], "bodies")[1][name]
+            assert output is not None
             value, rate, bend = self.series(output)
             if output[0].widths[0] == 1:
                 return BodySeries(angle=value, angular_velocity=rate, angular_acceleration=bend)
@@ -125,9 +133,6 @@ class Reporter:
 
         def make(name: str) -> JointSeries:
             angle, displacement = self.written["joints", name]
-            has_angle, has_displacement = joints[name].kind in ("R", "C", "H"), joints[name].kind != "R"
-            if (has_angle and angle is None) or (has_displacement and displacement is None):
-                return self._by_bodies(name, "joints")[2][name]
             turn = None if angle is None else self.series(angle)
             slide = None if displacement is None else self.series(displacement)
             if turn is None:
@@ -149,18 +154,15 @@ class Reporter:
             for name, d in program.model.drivers.items()
         }
 
-    def _by_bodies(
-        self, name: str, table: str
-    ) -> tuple[Mapping[str, PointSeries], Mapping[str, BodySeries], Mapping[str, JointSeries], object]:
-        """Return series from the motion of bodies: of rods, whose turning is chosen, not found."""
-        model = self.solution.program.model
-        bodies = {model.joints[name].first, model.joints[name].second} if table == "joints" else {name}
-        motions = carried(self.solution, [b for b in model.movable if b in bodies], self.lanes)
-        time = self.solution.time[self.lanes]
-        near = {b: body for b, body in model.bodies.items() if b in bodies | {FRAME}}
-        joints = {name: model.joints[name]} if table == "joints" else {}
-        part = replace(model, bodies=near, joints=joints, drivers={})
-        return measure(part, motions, time, driver_values(model, time))
+
+def followed_times(solution: Solution, outputs: Sequence[tuple[Output, int]]) -> Array:
+    """Return the times of a solution with the inner ones between which whole turns of some outputs are certain."""
+    reporter = Reporter(solution, np.arange(solution.solved))
+    for written in outputs:
+        reporter.series(written)
+    while solution.fine is not None:
+        solution = solution.fine
+    return solution.time
 
 
 def reported(

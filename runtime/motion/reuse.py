@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..errors import AssurgentError, InputError
 from ..mechanism.reader import from_data
@@ -19,6 +19,9 @@ from .program import Program
 from .threads import threads as using_threads
 from .timefunctions import check_times
 
+if TYPE_CHECKING:
+    from ..dynamics.again import Again, Begun
+
 Settings = Mapping[str, float]
 
 
@@ -29,6 +32,7 @@ class Reuse:
         self.data, self.origin, self.folder = data, origin, folder
         self._last: tuple[dict[str, float], Structure, Program] | None = None
         self._traceable: dict[frozenset[str], Traceable | None] = {}
+        self._again: dict[frozenset[str], Again | None] = {}
 
     def fits(self, data: Mapping[str, Any], origin: str, folder: Path | None) -> bool:
         """Return whether these are the values that were read."""
@@ -41,10 +45,26 @@ class Reuse:
             self._last = dict(settings), *prepare(model)
         return self._last[1:]
 
+    def begun(self, settings: Settings) -> Begun | None:
+        """Return a design at the start of its simulation; None the first time, and where it must be read on its own."""
+        free = free_parameters(self.data)
+        formulas = frozenset(settings) - set(free)
+        if formulas not in self._again:
+            self._again[formulas] = None
+            return None
+        if self._again[formulas] is None:
+            from ..dynamics.again import Again
+
+            try:
+                self._again[formulas] = Again(self.data, self.origin, self.folder, (*free, *sorted(formulas)))
+            except AssurgentError:  # the nominal design cannot be simulated, or a name is none: the reader says so
+                del self._again[formulas]
+                return None
+        again = self._again[formulas]
+        return again.at(settings) if again is not None and again.usable else None
+
     def run(self, settings: Settings, times: Array | None, method: str, jerk: bool, threads: int) -> Outcome:
         """Return the motion of a design."""
-        if threads < 1:
-            raise InputError(f"--threads {threads}: at least one thread is needed - leave it out, or write --threads 2")
         with using_threads(threads):
             return self._run(dict(settings), times, method, jerk)
 
@@ -75,7 +95,7 @@ class Reuse:
             return None
         try:
             numbers, kept = traceable.at(settings)
-        except (TypeError, ValueError):  # a value that is no number: the reader says so
+        except InputError:  # a value that is no number: the reader says so
             return None
         if not kept:
             return None

@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from ..errors import AssemblyError, InputError
 from ..mechanism.model import Model
 from ..status import MESSAGES, NO_ASSEMBLY, OK, SINGULAR
+from ..turns import DEEPEST, splits
 from .plan import Array
-from .program import GroupStep, NumericStep, Program
+from .program import GroupStep, Program
 from .sequence import SOLVED_KINDS, Ints
 from .solvers import Solver
 from .threads import each, thread_count
@@ -24,6 +25,7 @@ from .timefunctions import values as time_values
 LARGEST_TURN = 0.19  # rad (11 degrees) that a driver may move between two inner steps
 LARGEST_STROKE = 0.1  # of the mechanism's size, likewise
 MOST_INNER = 100_000  # inner steps between two asked times
+MOST_LANES = 20_000_000  # of a run that follows turns
 
 
 @dataclass(frozen=True)
@@ -47,19 +49,49 @@ class Mode:
     distance: float  # from the sketch
 
 
+@dataclass(frozen=True)
+class Meeting:
+    """An instant at which branches of a group meet while its motion goes on smoothly.
+
+    Lanes nearer to it than a spacing, where digits are lost, follow from the values at eight nodes (order seven):
+    from both sides, or next to an end of the run from one.
+    """
+
+    centre: float
+    spacing: float
+    offsets: tuple[int, ...]  # of the nodes from the centre, in spacings, the nearest first
+    sign: int = -1  # number of the branch sign that is the opposite one from there on
+
+    @property
+    def nodes(self) -> Array:
+        return self.centre + self.spacing * np.array(self.offsets, dtype=np.float64)
+
+    def lanes(self, time: Array) -> Ints:
+        """Return the lanes that follow from the nodes."""
+        return np.flatnonzero(np.abs(time - self.centre) < 0.99 * self.spacing)
+
+    def weights(self, time: Array) -> Array:
+        """Return what the values at the nodes weigh in those at some times, node x time."""
+        x, nodes = (time - self.centre) / self.spacing, np.array(self.offsets, dtype=np.float64)
+        others = [np.delete(nodes, i)[:, None] for i in range(len(nodes))]
+        return np.array([np.prod((x - o) / (n - o), axis=0) for n, o in zip(nodes, others, strict=True)])
+
+    def found(self, time: Array) -> Ints:
+        """Return the lanes of the nodes; none where one is missing among the times."""
+        lanes = np.minimum(np.searchsorted(time, self.nodes), len(time) - 1)
+        return lanes if (time[lanes] == self.nodes).all() else lanes[:0]
+
+
 @dataclass
 class Course:
-    """What is known of the way of a run beforehand: inner times, branch changes, and instants to be passed smoothly.
+    """What is known of the way of a run beforehand: inner times, and the instants at which branches of groups meet.
 
-    `flips` are (time, number of the sign) per group: from that time on the sign is the opposite one. `bridges` are
-    (time, centre, spacing) per group: instants next to a centre at which the group is singular although its motion
-    is smooth, and the spacing of the inner times about the centre from which their values follow.
+    `clear` are stretches of time, by group, that were looked at closely and need nothing.
     """
 
     extra: list[float] = field(default_factory=list)
-    flips: dict[str, list[tuple[float, int]]] = field(default_factory=dict)
-    bridges: dict[str, list[tuple[float, float, float]]] = field(default_factory=dict)
-    meetings: dict[str, list[float]] = field(default_factory=dict)  # instants at which branches meet, crossed or not
+    meetings: dict[str, list[Meeting]] = field(default_factory=dict)
+    clear: dict[str, list[tuple[float, float]]] = field(default_factory=dict)
 
 
 @dataclass(eq=False)
@@ -79,7 +111,6 @@ class Solution:
     signs: dict[str, Array] = field(default_factory=dict)  # of the first step
     course: Course = field(default_factory=Course)
     notes: dict[str, object] = field(default_factory=dict)  # of the method, for the diagnostics
-    residuals: dict[str, float] = field(default_factory=dict)  # largest, scaled, of groups in absolute coordinates
 
     @cached_property
     def jerks(self) -> Array:
@@ -95,7 +126,7 @@ class Solution:
             )
             last = sequence.items[items[-1]].group_step
             if last is not None:
-                _bridge(self, last, out[:1])
+                bridge(self, last, out[:1])
         return out
 
     @property
@@ -108,18 +139,35 @@ class Solution:
         par, start = self.program.sequence.numbers_of(step, self.numbers)
         return replace(step.solver, par=par, start=start)
 
-    angled: set[str] = field(default_factory=set)  # bodies whose continuous angles stand in their rows
+    angled: dict[str, bool] = field(default_factory=dict)  # bodies whose angles stand in their rows: surely?
+    coarse: list[int] = field(default_factory=list)  # rows of angles on which groups build, between lanes too far apart
+    depth: int = 0  # how many rounds of inner steps lie behind
+    fine: Solution | None = None
 
-    def follow_angle(self, body: str) -> None:
-        """Write the continuous angle of a body into its row, unless it stands there."""
+    def follow_angle(self, body: str) -> bool:
+        """Write the continuous angle of a body into its row, unless it stands there; False where lanes are too far
+        apart for its whole turns to be certain."""
         if body not in self.angled:
-            self.angled.add(body)
             sequence, edges = self.program.sequence, np.array([0, self.solved], dtype=np.int64)
+            items, lost = [sequence.body_angles[body]], np.zeros(1)
             if self.solved:
-                items = [sequence.body_angles[body]]
-                sequence.run(
+                lost, _ = sequence.run(
                     "angles", self.time, self.state, edges, np.zeros((1, 0)), items, numbers=self.numbers
                 )
+            self.angled[body] = not self.solved or bool(lost[0] >= self.solved)
+        return self.angled[body]
+
+    def finer(self, angles: Sequence[Array]) -> Solution | None:
+        """Return the same motion with inner steps where angles (each: value, rate, acceleration) turn too far at once.
+
+        Without angles all steps are halved. None where there are enough, or where no steps are small enough.
+        """
+        if self.fine is None and self.depth < DEEPEST:
+            grid = _between(self, angles)
+            if len(grid) > self.solved:
+                self.fine = solve(self.program, grid, course=self.course, numbers=self.numbers)
+                self.fine.depth = self.depth + 1
+        return self.fine if self.fine is not None and self.fine.solved == len(self.fine.time) else None
 
     @cached_property
     def report(self) -> dict[str, Array]:
@@ -162,7 +210,7 @@ def inner_steps(program: Program, time: Array, numbers: Array) -> Array:
     """Return times with inner ones where a driver would move too far at once."""
     if len(time) < 2:
         return time
-    splits = np.ones(len(time) - 1, dtype=np.int64)
+    counts = np.ones(len(time) - 1, dtype=np.int64)
     sequence, drivers = program.sequence, program.model.drivers
     values = dict(zip(drivers, sequence.drive(time, numbers).swapaxes(0, 1), strict=True))
     size = float(numbers[sequence.size_place])
@@ -171,25 +219,36 @@ def inner_steps(program: Program, time: Array, numbers: Array) -> Array:
         # the rate sees what a difference of values misses, such as a whole turn between two steps
         rate = np.abs(values[name][1])
         way = np.maximum(np.abs(np.diff(values[name][0])), np.maximum(rate[1:], rate[:-1]) * np.diff(time))
-        splits = np.maximum(splits, np.ceil(way / largest * (1 - 1e-9)).astype(np.int64))
-    if splits.max() == 1:
-        return time
-    return refined(time, splits)
+        counts = np.maximum(counts, np.minimum(np.ceil(way / largest * (1 - 1e-9)), MOST_INNER).astype(np.int64))
+    return refined(time, counts)
 
 
-def refined(time: Array, splits: Ints) -> Array:
+def refined(time: Array, counts: Ints) -> Array:
     """Return times with each interval split into so many equal steps."""
-    splits = np.minimum(splits, MOST_INNER)
-    pieces = [np.linspace(a, b, n, endpoint=False) for a, b, n in zip(time[:-1], time[1:], splits, strict=True)]
-    return np.append(np.concatenate(pieces), time[-1])
+    counts = np.clip(counts, 1, MOST_INNER)
+    if counts.max(initial=1) == 1:
+        return time
+    at = np.repeat(np.arange(len(counts)), counts)
+    part = np.arange(len(at)) - (np.cumsum(counts) - counts)[at]
+    return np.append(time[at] + part * (np.diff(time) / counts)[at], time[-1])
+
+
+def turning(solution: Solution) -> Array:
+    """Return times between lanes from one to the other of which a gear or the like turns too far for what it drives."""
+    rows, n = solution.program.turning_rows, solution.solved
+    if not rows or n < 2:
+        return np.zeros(0)
+    rate, time = np.abs(solution.state[1, rows, :n]).max(axis=0), solution.time[:n]
+    splits = np.ceil(np.maximum(rate[1:], rate[:-1]) * np.diff(time) / LARGEST_TURN * (1 - 1e-9)).astype(np.int64)
+    return refined(time, splits) if splits.max() > 1 else np.zeros(0)
 
 
 def grid_of(program: Program, time: Array, course: Course, numbers: Array | None = None) -> Array:
     """Return the times to be solved: the asked ones, inner ones, and those that the course adds."""
     grid = inner_steps(program, time, program.sequence.numbers if numbers is None else numbers)
-    if course.extra:
-        grid = np.union1d(grid, [t for t in course.extra if grid[0] < t < grid[-1]])
-    return grid
+    extra = [course.extra, *(m.nodes for found in course.meetings.values() for m in found)]
+    more = np.concatenate(extra)
+    return np.union1d(grid, more[(grid[0] < more) & (more < grid[-1])]) if len(more) else grid
 
 
 def begin(program: Program, grid: Array, numbers: Array | None = None) -> Solution:
@@ -228,39 +287,52 @@ def solve(
     `numbers` are those of a design, the nominal ones by default.
     """
     course = course or Course()
-    if method.startswith("global"):
-        from .global_run import solve_global
-
-        return solve_global(program, time, method, course, numbers)
-    grid = grid_of(program, time, course, numbers)
-    solution = begin(program, grid, numbers)
-    solution.asked, solution.course = np.searchsorted(grid, time), course
-    for items in segments(solution):
-        advance(solution, items, method, modes)
-        if solution.solved == 0:
+    for _ in range(DEEPEST):
+        grid = grid_of(program, time, course, numbers)
+        solution = begin(program, grid, numbers)
+        solution.asked, solution.course = np.searchsorted(grid, time), course
+        for items in segments(solution):
+            advance(solution, items, method, modes)
+            if solution.solved == 0:
+                break
+        if not solution.coarse:
             break
+        inner = _between(solution, [solution.state[:, row] for row in solution.coarse])
+        course.extra += np.setdiff1d(inner, grid).tolist()
     return solution
 
 
-def segments(solution: Solution, last: GroupStep | None = None) -> list[list[int]]:
-    """Return the items in order, in one piece but for groups that Python looks after: cams, bridges.
+def _between(solution: Solution, angles: Sequence[Array]) -> Array:
+    """Return the times of a run with inner ones where angles turn so far at once that whole turns are not certain."""
+    time = solution.time[: angles[0].shape[1] if angles else solution.solved]
+    counts = np.max([splits(time, *angle) for angle in angles], axis=0) if angles else np.full(len(time) - 1, 2)
+    if counts.sum() > MOST_LANES:
+        model = solution.program.model
+        raise InputError(
+            f"{model.origin or model.name}: between two of the asked times angles make more turns than can be followed "
+            "- ask for a time that is nearer to the start"
+        )
+    return refined(time, counts)
 
-    A bridge is built of lanes on both sides, so that what builds on its group must wait for it. `last` is the group
-    at which to end.
+
+def segments(solution: Solution, last: GroupStep | None = None) -> list[list[int]]:
+    """Return the items in order, in one piece but for groups whose branches meet; `last` is the group at which to end.
+
+    A bridge is built of lanes on both sides, so that what builds on its group must wait for it; Newton leaps over it,
+    on its own.
     """
-    bridged = solution.course.bridges
     found: list[list[int]] = [[]]
     for i, item in enumerate(solution.program.sequence.items):
         if item.kind not in SOLVED_KINDS:
             continue
-        alone = isinstance(item.step, NumericStep)
-        if alone and found[-1]:
+        group = item.group_step
+        bridged = group is not None and group.plan.name in solution.course.meetings
+        if bridged and not item.closed:
             found.append([])
         found[-1].append(i)
-        group = item.group_step
         if group is not None and group is last:
             break
-        if alone or (group is not None and group.plan.name in bridged):
+        if bridged:
             found.append([])
     return [items for items in found if items]
 
@@ -270,21 +342,42 @@ def advance(
 ) -> None:
     """Solve a segment over all lanes; groups that are not `assembled` yet are closed at the first lane before."""
     sequence = solution.program.sequence
-    step = sequence.items[items[0]].step
-    if isinstance(step, NumericStep):
-        from .numeric import sweep_numeric
-
-        sweep_numeric(solution, step)
-        return
     if not assembled and not _assemble(solution, items, method, modes):
         return
     n = solution.solved
-    edges, signs = _stretches(solution, n)
-    lost = _swept(solution, items, method, edges, signs)
     last = sequence.items[items[-1]].group_step
+    if last is not None and not last.solver.closed_form and last.plan.name in solution.course.meetings:
+        lost = _leaping(solution, last, items, method, n)
+    else:
+        lost = _swept(solution, items, method, *_stretches(solution, n))
+    solution.coarse += [sequence.tables[sequence.items[i].place] for i in lost if sequence.items[i].kind == "angle"]
     if last is not None:
-        _bridge(solution, last)
+        bridge(solution, last)
     _check(solution, items, lost, n)
+
+
+def _leaping(solution: Solution, step: GroupStep, items: Sequence[int], method: str, n: int) -> dict[int, int]:
+    """Sweep a Newton group from meeting to meeting: beyond each it starts from the prediction of the lane before."""
+    state, t, rows = solution.state, solution.time, step.phi_rows
+    meetings = sorted(solution.course.meetings[step.plan.name], key=lambda m: m.centre)
+    first = 0
+    for meeting in (*meetings, None):
+        lanes = np.array([n, n]) if meeting is None else meeting.lanes(t[:n])
+        end, beyond = (lanes[0], lanes[-1] + 1) if len(lanes) else [int(np.searchsorted(t[:n], meeting.centre))] * 2  # type: ignore[union-attr]
+        if first < end:
+            edges = np.array([first, end], dtype=np.int64)
+            lost, iterations = solution.program.sequence.run(
+                method, t, state, edges, np.ones((1, 0)), items, numbers=solution.numbers, start=first
+            )
+            solution.iterations += iterations
+            if lost[0] < n:
+                return {items[0]: int(lost[0])}
+        if end > 0 and beyond < n:
+            x, v, a = state[:, rows, end - 1]
+            dt = t[beyond] - t[end - 1]
+            state[0, rows, beyond] = x + dt * (v + 0.5 * dt * a)
+        first = beyond
+    return {}
 
 
 def _swept(solution: Solution, items: Sequence[int], method: str, edges: Ints, signs: Array) -> dict[int, int]:
@@ -348,8 +441,9 @@ def _stretches(solution: Solution, n: int) -> tuple[Ints, Array]:
     for name, found in solution.signs.items():
         at = sequence.items[sequence.groups[name]].sign_place
         signs[at : at + len(found)] = found
-        for t, which in solution.course.flips.get(name, []):
-            changes.append((min(n, int(np.searchsorted(solution.time, t))), at + which))
+        for meeting in solution.course.meetings.get(name, []):
+            if meeting.sign >= 0:
+                changes.append((min(n, int(np.searchsorted(solution.time, meeting.centre))), at + meeting.sign))
     edges, rows = [0], [signs.copy()]
     for lane, place in sorted(changes):
         signs[place] *= -1.0
@@ -364,32 +458,22 @@ def _stretches(solution: Solution, n: int) -> tuple[Ints, Array]:
     return np.array([*edges, n], dtype=np.int64), np.array(rows).reshape(len(rows), -1)
 
 
-BRIDGE_NODES = np.array([-4.0, -3.0, -2.0, -1.0, 1.0, 2.0, 3.0, 4.0])
+def bridge(solution: Solution, step: GroupStep, state: Array | None = None) -> None:
+    """Interpolate next to instants at which the group is singular although its motion is smooth."""
+    state, t, rows = solution.state if state is None else state, solution.time, step.phi_rows[:, None]
+    for meeting in solution.course.meetings.get(step.plan.name, []):
+        lanes, nodes = meeting.lanes(t), meeting.found(t)
+        if len(lanes) and len(nodes) and nodes.max() < solution.solved:
+            state[:, rows, lanes] = state[:, rows, nodes] @ meeting.weights(t[lanes])
 
 
-def _bridge(solution: Solution, step: GroupStep, state: Array | None = None) -> None:
-    """Interpolate (order seven) at instants where the group is singular but smooth, from inner times on both sides."""
-    state = solution.state if state is None else state
-    for t, centre, spacing in solution.course.bridges.get(step.plan.name, []):
-        lanes = np.searchsorted(solution.time, centre + BRIDGE_NODES * spacing)
-        lane = int(np.searchsorted(solution.time, t))
-        if lanes[0] > 0 and lanes[-1] < solution.solved:
-            weights = bridge_weights(t, centre, spacing)
-            state[:, step.phi_rows, lane] = state[:, step.phi_rows[:, None], lanes[None, :]] @ weights
-
-
-def bridge_weights(t: float, centre: float, spacing: float) -> Array:
-    """Return what the values at the nodes about a centre weigh in the value at t (polynomial of order seven)."""
-    x = (t - centre) / spacing
-    others = [np.delete(BRIDGE_NODES, i) for i in range(len(BRIDGE_NODES))]
-    return np.array([np.prod((x - o) / (n - o)) for n, o in zip(BRIDGE_NODES, others, strict=True)])
-
-
-def stop(solution: Solution, step: GroupStep | NumericStep, first: int, status: int) -> None:
-    """End a run before step `first`, at which a group has no solution."""
+def stop(solution: Solution, step: GroupStep, first: int, status: int, time: float | None = None) -> None:
+    """End a run before step `first`, at which, or since a time before it, a group has no solution."""
     plan = step.plan
     solution.solved = first
-    solution.failure = Failure(plan.name, plan.bodies, plan.joints, float(solution.time[first]), status)
+    solution.__dict__.pop("report", None)  # of lanes that are no longer among the solved ones
+    time = float(solution.time[first]) if time is None else time
+    solution.failure = Failure(plan.name, plan.bodies, plan.joints, time, status)
 
 
 def _assemble(solution: Solution, items: Sequence[int], method: str, list_modes: bool) -> bool:
@@ -472,7 +556,7 @@ def assembly_modes(
         return tuple(found)
     from .modes import newton_modes
 
-    return newton_modes(solver, h, t, scale, every)
+    return newton_modes(solution, step, solver.start, scale, every)
 
 
 def _scale(symbol: str, size: float) -> float:

@@ -65,7 +65,7 @@ class Carrier:
 
         c = self.compiled
         m, sequence = c.mechanism, c.mechanism.program.sequence
-        values = m.traced.designs(design)
+        values = m.traced.design(design)
         numbers, tangents = m.numbers.evaluate(values)[0], m.numbers.tangents(values)
         state, grid, lanes = c.solved_state(values)
         own = np.ascontiguousarray(numbers[:, 0])

@@ -6,6 +6,8 @@ design is a vector; rows and places stand in `tables` and depend on the structur
 
 from __future__ import annotations
 
+import copy
+import itertools
 from collections.abc import Sequence as Listed
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -21,13 +23,14 @@ from ..mechanism.tables import Table
 from ..mechanism.traced import Traced
 from .outputs import JOINT_KINDS, Output
 from .plan import Array
-from .program import ZERO, AngleStep, GroupStep, LinearStep, NumericStep, Program, Terms
+from .profiles import WrittenProfile
+from .program import ZERO, AngleStep, GroupStep, LinearStep, Program, Terms
 from .timefunctions import TimeFunctions, write
 from .timefunctions import values as time_values
 
 Ints = NDArray[np.int64]
 FOLDED_FROM = 40_000  # lanes times groups from which it pays to compile sweeps without the rates of constants
-SOLVED_KINDS = ("group", "points", "combination", "angle", "numeric")  # what a motion is made of
+SOLVED_KINDS = ("group", "points", "combination", "angle")  # what a motion is made of
 AT_ONCE_FROM = 10_000  # lanes from which it pays to compile Newton for all lanes at once
 EMPTY_INTS, EMPTY = np.zeros(0, dtype=np.int64), np.zeros((0, 0))
 
@@ -36,8 +39,8 @@ EMPTY_INTS, EMPTY = np.zeros(0, dtype=np.int64), np.zeros((0, 0))
 class Item:
     """One item: its step of the program, where its table begins, and for a group the places that others ask for."""
 
-    step: GroupStep | LinearStep | AngleStep | NumericStep | None
-    kind: str  # constants, group, points, combination, angle, numeric; own constants and body angle: on request
+    step: GroupStep | LinearStep | AngleStep | None
+    kind: str  # constants, group, points, combination, angle; own constants and body angle: on request
     place: int
     mask: int = 0  # bits of the known coordinates that never change
     sign_place: int = 0
@@ -58,7 +61,7 @@ class Item:
     @property
     def serial(self) -> bool:
         """Whether a lane goes on from the lane before it."""
-        return self.kind in ("angle", "numeric") or (self.kind == "group" and not self.closed)
+        return self.kind == "angle" or (self.kind == "group" and not self.closed)
 
 
 @dataclass(eq=False)
@@ -71,6 +74,8 @@ class Sequence:
     values: list[Any] = field(default_factory=list)  # floats, or numbers that know their parameters
     n_signs: int = 0
     n_work: int = 64
+    profiles: list[WrittenProfile] = field(default_factory=list)  # arrays whose addresses stand in the tables
+    _constants: dict[int, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         program = self.program
@@ -87,14 +92,12 @@ class Sequence:
                     for source, factor in terms:
                         table += [source, self._number(factor)]
                 self._add(step, "combination", table)
-            elif isinstance(step, AngleStep):
-                self._angle(step, "angle", step.row, step.near, ((step.x, 1.0),), ((step.y, 1.0),))
             else:
-                self._add(step, "numeric", [])
+                self._angle(step, "angle", step.row, step.near, ((step.x, 1.0),), ((step.y, 1.0),))
         self.body_angles: dict[str, int] = {}
         for body, row in program.angle_rows.items():
             self.body_angles[body] = len(self.items)
-            self._angle(None, "body angle", row, 0.0, *program.carriers[body].axes[0])
+            self._angle(None, "body angle", row, program.model.bodies[body].angle, *program.carriers[body].axes[0])
         own = [row for row in constants if isinstance(program.constants[row], Traced)]
         if own:  # those that differ from design to design
             pairs = self.ints[1 : 1 + 2 * len(constants)]
@@ -109,6 +112,12 @@ class Sequence:
         self.work = np.zeros(self.n_work)
         self.call = np.zeros(16, dtype=np.int64)
         self._steps: dict[tuple[object, ...], Ints] = {}
+
+    def with_numbers(self, numbers: Array) -> Sequence:
+        """Return the same sequence with the numbers of another design as its own."""
+        found = copy.copy(self)
+        found.numbers = np.ascontiguousarray(numbers)
+        return found
 
     def _number(self, value: Any) -> int:
         self.values.append(value)
@@ -137,28 +146,32 @@ class Sequence:
         start = len(self.values)
         self.values += list(solver.start)
         points = [] if step.point_rows is None else [int(r) for r in step.point_rows.ravel()]
-        table = [*step.h_rows, *step.phi_rows, par, start, self.size_place, self.n_signs, *points]
+        head = [*step.h_rows, *step.phi_rows, par, start, self.size_place, self.n_signs]
+        functions = [WrittenProfile(f, self.constant_place) for f in solver.profiles]
+        self.profiles += functions
+        sizes = [len(head) + len(functions) + len(points), *(len(f.table) for f in functions)]
+        places = list(itertools.accumulate(sizes))[:-1]  # where the tables of the functions begin
+        table = [*head, *places, *points, *(x for f in functions for x in f.table)]
         mask = sum(1 << i for i, row in enumerate(step.h_rows) if int(row) in self.program.constants)
         self._add(step, "group", table, mask, self.n_signs)
         if points:
             self._add(step, "points", table)
         self.n_signs += len(m.BRANCHES)
-        self.n_work = max(self.n_work, m.WORK, 3 * len(points))
+        self.n_work = max(self.n_work, m.WORK + max((f.work for f in functions), default=0), 3 * len(points))
 
     def _motions(self) -> TimeFunctions | None:
         """Write the drivers' functions of time; None where one is somebody's own code."""
         functions = [d.motion for d in self.program.model.drivers.values()]
         if not all(isinstance(f, Expression | Table) for f in functions):
             return None
-        self._constants: dict[int, int] = {}
-        written = write(functions, self.constant_place)
-        self.moving = bool(self._constants)  # drivers differ from design to design
-        return written if self.moving else write(functions)
+        constants = [c for f in functions if isinstance(f, Expression) for c in f.constants.values()]
+        self.moving = any(isinstance(c, Traced) for c in constants)  # drivers differ from design to design
+        return write(functions, self.constant_place if self.moving else None)
 
     moving = False
 
     def constant_place(self, _: str, value: Any) -> int | None:
-        """Return the place of a constant of a driver's formula among the numbers; None where it is the same for all."""
+        """Return the place of a constant of a formula among the numbers; None where it is the same for all."""
         if not isinstance(value, Traced):
             return None
         if value.index not in self._constants:
@@ -227,7 +240,7 @@ class Sequence:
         assert isinstance(item.step, GroupStep)
         assembly = entry("assembly", item, 0) if phase in ("td", "3ot") else 0
         settle = entry("settle", item, 0) if at_once and phase == "td" else 0
-        r = -1 if item.closed else len(item.step.phi_rows)
+        r = len(item.step.phi_rows) * (-1 if item.closed else 1)
         return [address, assembly, item.place, len(item.step.h_rows), r, settle]
 
     def of_kind(self, *kinds: str) -> list[int]:
@@ -272,11 +285,12 @@ class Sequence:
         call: Ints | None = None,
         work: Array | None = None,
         block: int | None = None,
+        start: int = 0,
     ) -> tuple[Ints, int]:
         """Run a phase over the lanes edges[0] to edges[-1] - 1; the first lane lost per step, and Newton's iterations.
 
         `signs` has a row per stretch between two edges. `out` is the state itself unless it is given: of columns it
-        is (order, column times row, lane).
+        is (order, column times row, lane). `start` is the lane at which Newton begins from the φ that stands there.
         """
         from ..sequencer import (
             BLOCK,
@@ -293,7 +307,7 @@ class Sequence:
         steps = self.steps(phase, items, self.folded(lanes), lanes >= AT_ONCE_FROM)
         call = self.call if call is None else call
         out = state if out is None else out
-        call[STRIDE], call[START], call[ITERATIONS] = state.shape[2], 0, 0
+        call[STRIDE], call[START], call[ITERATIONS] = state.shape[2], start, 0
         call[COLUMNS], call[COLUMN_STRIDE] = columns, state.shape[1] * state.shape[2]
         changes = EMPTY if changes is None else changes
         call[CHANGE_STRIDE] = changes.shape[-1]

@@ -12,6 +12,7 @@ from ..errors import GenerationError
 from ..group import GroupType
 from ..library import key_of, load, manifest
 from ..mechanism.arithmetic import array
+from ..mechanism.model import Function
 from ..signature import Signature, signature
 from ..store import Store, module_name
 from .plan import Array, GroupPlan
@@ -28,6 +29,7 @@ class Solver:
     points: dict[str, str]  # the same for points of interest
     par: Array
     start: Array
+    profiles: tuple[Function, ...] = ()  # in the order of the type
 
     @property
     def closed_form(self) -> bool:
@@ -58,7 +60,8 @@ def bind(plan: GroupPlan, progress: Progress) -> Solver:
         )
     )
     points = dict(zip(data.get("points", {}), group.points_of_interest, strict=True))
-    return Solver(group, names, points, par, start)
+    own = {names[name]: function for name, function in plan.profiles.items()}
+    return Solver(group, names, points, par, start, tuple(own[name] for name in group.module.PROFILES))
 
 
 def _ordered(

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import InputError
 from ..mechanism.arithmetic import norm, scalar
 from ..mechanism.model import Body, Driver, Joint, Model
 from .plan import Between, GroupPlan, Placement, PointName, PointOf
@@ -108,6 +109,11 @@ class _Group:
             for body, place in ((joint.first, joint.a), (joint.second, joint.b)):
                 if body == rod and all(norm(place - p) > TINY * self.size for p in found):
                     found.append(place)
+        if len(found) < 2:
+            raise InputError(
+                f"[bodies] {rod}: the two ends of this rod are one point beside the size of the mechanism, "
+                f"{self.size:.3g} m - check its length and those of the others"
+            )
         return tuple(found)
 
     def _end(self, rod: str, place: Array) -> tuple[str, int]:

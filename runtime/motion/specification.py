@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from ..mechanism.arithmetic import array, scalars
+from ..mechanism.model import Function
 from .plan import Array, Source
+
+PROFILE_PARTS = 6  # of a profile among the numbers of a type: filled in where it runs
 
 
 @dataclass
@@ -20,6 +23,7 @@ class Sheet:
     constraints: dict[str, str] = field(default_factory=dict)
     admissible: dict[str, str] = field(default_factory=dict)
     points: dict[str, str] = field(default_factory=dict)
+    profiles: dict[str, Function] = field(default_factory=dict)
     _keys: dict[object, str] = field(default_factory=dict)
 
     def known(self, key: object, prefix: str, kind: str, source: Source) -> str:
@@ -34,6 +38,12 @@ class Sheet:
         """Return the name of a new parameter."""
         name = f"{prefix}{1 + sum(k.rstrip('0123456789') == prefix for k in self.parameters)}"
         self.parameters[name] = (kind, scalars(value))
+        return name
+
+    def profile(self, function: Function) -> str:
+        """Return the name of a new parameter that is a function."""
+        name = self.parameter("r", "profile", array([0.0] * PROFILE_PARTS))
+        self.profiles[name] = function
         return name
 
     def unknown(self, name: str, kind: str, value: float | Array) -> str:

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import functools
+import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TypeVar
+
+import numpy as np
+
+from ..errors import InputError
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -22,6 +28,8 @@ def thread_count() -> int:
 @contextmanager
 def threads(count: int) -> Iterator[None]:
     """Use so many threads within the context."""
+    if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
+        raise InputError(f"--threads {count}: at least one thread is needed - leave it out, or write --threads 2")
     token = _COUNT.set(count)
     try:
         yield
@@ -37,5 +45,10 @@ def each(function: Callable[[Item], Result], items: Iterable[Item]) -> list[Resu
     listed, count = list(items), thread_count()
     if count == 1 or len(listed) < 2:
         return [function(item) for item in listed]
-    with ThreadPoolExecutor(count) as pool:
-        return list(pool.map(function, listed))
+    return list(_pool(count, os.getpid()).map(function, listed))
+
+
+@functools.cache
+def _pool(count: int, process: int) -> ThreadPoolExecutor:
+    """Return threads that wait for work: starting them costs as much as many designs. A fork has none."""
+    return ThreadPoolExecutor(count)

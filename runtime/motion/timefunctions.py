@@ -243,8 +243,8 @@ class _Written:
     registers: int = 3
 
 
-def _formula(function: Expression, rows: Rows | None) -> _Written:
-    line = _line(function, rows)
+def _formula(function: Expression, rows: Rows | None, lines: bool = True) -> _Written:
+    line = _line(function, rows) if lines else None
     if line is not None:
         code: list[int] = []
         numbers: list[float] = []
@@ -278,12 +278,12 @@ def _table(function: Table) -> _Written:
 _known: weakref.WeakKeyDictionary[Any, _Written] = weakref.WeakKeyDictionary()
 
 
-def _written(function: Function, rows: Rows | None) -> _Written:
+def _written(function: Function, rows: Rows | None, lines: bool) -> _Written:
     if isinstance(function, Table):
         return _table(function)
     assert isinstance(function, Expression)
     if rows is not None:
-        return _formula(function, rows)
+        return _formula(function, rows, lines)
     found = _known.get(function)
     if found is None:
         found = _known[function] = _formula(function, None)
@@ -328,9 +328,14 @@ class TimeFunctions:
 NO_NUMBERS = np.zeros(1)
 
 
-def write(functions: Sequence[Function], rows: Rows | None = None, columns: bool = False) -> TimeFunctions:
-    """Write functions; `rows` says which constants of formulas are rows of par, `columns` that they are derivatives."""
-    parts = [_written(f, rows) for f in functions]
+def write(
+    functions: Sequence[Function], rows: Rows | None = None, columns: bool = False, lines: bool = True
+) -> TimeFunctions:
+    """Write functions; `rows` says which constants of formulas are rows of par, `columns` that they are derivatives.
+
+    `lines`: functions a + b*t are told apart, which is for those who call the interpreter through `timekernels`.
+    """
+    parts = [_written(f, rows, lines) for f in functions]
     code = [len(parts), 0]
     place, at = HEAD + ENTRY * len(parts), 0
     for part in parts:

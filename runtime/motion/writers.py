@@ -4,53 +4,25 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ..errors import InputError, nearest
+from ..errors import InputError
+from ..files import check_target, write_whole
 from .results import FORMAT, TABLES, Results, from_tree
 
 ENDINGS = (".csv", ".json", ".parquet", ".nc", ".npz")
-
-
-def check_target(path: Path, endings: tuple[str, ...] = ENDINGS) -> str:
-    """Return the ending of a file to be written; InputError if it is none of `endings` or the folder is missing."""
-    ending = path.suffix.lower()
-    if ending not in endings:
-        found = f"the ending '{path.suffix}'" if path.suffix else "a name without an ending"
-        raise InputError(f"{path}: {found} is not known; the ending chooses the kind of file, one of "
-                         f"{' '.join(endings)}{nearest(ending, endings)}")
-    if not path.parent.is_dir():
-        raise InputError(f"{path}: there is no folder {path.parent}; make it first, or choose another place")
-    if path.is_dir():
-        raise InputError(f"{path}: this is a folder; give the name of a file")
-    return ending
-
-
-def write_whole(path: Path, write: Callable[[Path], object]) -> Path:
-    """Let `write` fill a temporary file beside `path`, then put it in its place in one step."""
-    # The process id keeps two runs apart; the ending stays, because some writers look at it.
-    part = path.with_name(f".{path.stem}.{os.getpid()}{path.suffix}")
-    try:
-        write(part)
-        part.replace(path)
-    except OSError as error:
-        raise InputError(f"{path}: cannot be written ({error.strerror or error}); choose another place") from error
-    finally:
-        part.unlink(missing_ok=True)
-    return path
 
 
 def save(results: Results, path: Path) -> Path:
     """Write the results to a file of the kind that its ending says."""
     writers = {".csv": _write_csv, ".json": _write_json, ".parquet": _write_parquet, ".nc": _write_netcdf,
                ".npz": _write_npz}
-    write = writers[check_target(path)]
+    write = writers[check_target(path, ENDINGS)]
     return write_whole(path, lambda part: write(results, part))
 
 

@@ -11,10 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from ..arguments import names, number
 from ..errors import InputError
+from ..files import check_target, write_whole
 from ..mechanism.model import Model
 from ..motion.results import Results
-from ..motion.writers import check_target, write_whole
 from .arrows import Arrows, arrows, force_arrows, room
 from .draw import Drawing
 from .names import listed
@@ -88,11 +89,10 @@ def plan(model: Model, results: Results, fps: float = 25.0, seconds: float | Non
     """Return the film of a run: which steps it shows, and what is drawn."""
     if not len(results):
         raise InputError(f"animation: {results.mechanism} has no solved instant to show")
-    if not fps > 0 or (seconds is not None and not seconds > 0):
-        wrong = f"fps = {fps:g}" if not fps > 0 else f"seconds = {seconds:g}"
-        raise InputError(f"animation: {wrong} must be positive")
+    fps = number("animation: fps", fps)
+    seconds = None if seconds is None else number("animation: seconds", seconds)
     scene = build(model, results)
-    for name in trace or ():
+    for name in () if trace is None else names("animation: trace", trace):
         if name not in scene.marked:
             raise InputError(f"animation: trace '{name}' is no point of {model.name}{listed(name, scene.marked)}")
     chosen = [n for n in default_names(results, model) if n in scene.marked] if trace is None else list(trace)
@@ -101,10 +101,11 @@ def plan(model: Model, results: Results, fps: float = 25.0, seconds: float | Non
     span = float(last - first)
     if seconds is None:
         seconds = span if 2.0 <= span <= 20.0 else 6.0
-    frames = min(max(2, round(fps * seconds)), MOST_FRAMES)
+    frames = round(min(max(2.0, fps * seconds), MOST_FRAMES))
     wanted = np.linspace(first, last, frames)
     nearest_step = np.abs(np.searchsorted((results.time[1:] + results.time[:-1]) / 2, wanted))
-    drawn = arrows(scene, results, vectors, moving) + (force_arrows(scene, model, results) if forces else [])
+    drawn = arrows(scene, results, names("animation: vectors", vectors), moving)
+    drawn += force_arrows(scene, model, results) if forces else []
     return Film(scene, tuple(int(k) for k in nearest_step), float(seconds), tuple(chosen), tuple(drawn))
 
 

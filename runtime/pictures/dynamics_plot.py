@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..arguments import names as names_in
 from ..computed import not_unique
 from ..errors import InputError
 from ..mechanism.mobility import COORDINATES
@@ -65,7 +66,8 @@ def dynamics_figure(
     chosen = [] if names is None else known_names(results, names)
     rows = rows_of(results, chosen) if chosen else []
     if reactions:
-        rows += reaction_rows(results, default_joints(results) if reactions is True else list(reactions))
+        joints = default_joints(results) if reactions is True else names_in("plot: reactions", reactions)
+        rows += reaction_rows(results, joints)
         rows += effort_rows(results, model)
     balance = powers(model, results) if energy else {}
     if energy:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..arguments import names as names_in
 from ..errors import InputError
 from ..mechanism.model import FRAME, Array, Model
 from ..motion.results import BodySeries, PointSeries, Results
@@ -94,11 +95,12 @@ def _moving(results: Results) -> list[str]:
 def known_names(results: Results, names: Iterable[str], points_only: bool = False) -> list[str]:
     """Return the names; wrong input where one is not known."""
     known = {**results.points} if points_only else {**results.points, **results.bodies, **results.joints}
+    names = names_in("plot: names", names)
     for name in names:
         if name not in known:
             what = "point" if points_only else "point, body or joint"
             raise InputError(f"plot: '{name}' is no {what} of {results.mechanism}{listed(name, known)}")
-    return list(names)
+    return names
 
 
 # ---- the mechanism ------------------------------------------------------------------------------------------------

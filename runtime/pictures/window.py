@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..arguments import real, shown
 from ..errors import InputError
 from ..motion.results import Results
 
@@ -13,8 +14,8 @@ def window(results: Results, start: float | None, stop: float | None) -> tuple[f
     times = results.time
     first, last = float(times[0]), float(times[-1])
     for name, value in (("start", start), ("stop", stop)):
-        if value is not None and not first <= value <= last:
-            raise InputError(f"{name} = {value:g} is outside the run, which is from {first:g} to {last:g} s")
+        if value is not None and (real(value) is None or not first <= value <= last):
+            raise InputError(f"{name} = {shown(value)} is outside the run, which is from {first:g} to {last:g} s")
     if start is not None:
         first = start
     if stop is not None:

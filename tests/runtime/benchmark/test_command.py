@@ -9,8 +9,10 @@ import pytest
 from rich.console import Console
 
 from assurgent.runtime.benchmark import claims, peers, report, startup
+from assurgent.runtime.benchmark.files import FOLDER
 from assurgent.runtime.benchmark.methods import Row
 from assurgent.runtime.cli import main
+from assurgent.runtime.mechanism.builder import Mechanism
 
 KEYS = {"fill", "mod_td", "mod_3ot", "global", "global_sparse", "global_sparse_default"}
 
@@ -170,14 +172,11 @@ def test_startup_measures_all(capsys):
         assert part in text
 
 
-def test_startup_mechanisms_run(tmp_path):
-    from assurgent.runtime.mechanism.builder import Mechanism
+def test_startup_mechanisms_run():
     from assurgent.runtime.motion.planning import studied
 
-    for text, types in ((startup.FOUR_BAR, 2), (startup.TRIAD, 2)):
-        file = tmp_path / "m.toml"
-        file.write_text(text, "utf-8")
-        assert len(studied(Mechanism.load(file).model()).groups) == types
+    for name in ("four-bar", "triad-with-slider"):
+        assert len(studied(Mechanism.load(FOLDER / f"{name}.toml").model()).groups) == 2
 
 
 def test_machine_is_named():
@@ -202,11 +201,9 @@ def test_what_users_call_has_a_row_each_that_fits(tmp_path, capsys, monkeypatch)
 
 
 def test_slider_crank_beside_kinepy_is_balanced():
-    from assurgent.runtime.benchmark import users
-
     # efforts from the kinetic energy: the power of the drive is its rate, since nothing else does work
     times = np.linspace(0.0, 1.0, 2001)
-    found = users.slider_crank().inverse(times=times)
+    found = Mechanism.load(FOLDER / "slider-crank.toml").inverse(times=times)
     power = found.drivers["theta"].effort * 2 * np.pi
     rate = np.gradient(found.energy.kinetic, times)
     assert np.abs(power - rate)[5:-5].max() < 1e-4 * np.abs(power).max()  # second-order differences

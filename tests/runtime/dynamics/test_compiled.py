@@ -97,7 +97,9 @@ def test_all_loads_against_the_wrenches_on_the_bodies(mechanisms, read, space):
         z, zdot = run.z + turn, np.array([rate])
         found = machine.rates(t, np.concatenate([z, zdot]))
         moved = run.equations.moved(t, z, zdot)
-        assert found == pytest.approx([rate, moved.zddot[0]], rel=1e-12)
+        posture = moved.instant.posture
+        power = np.sum(posture.twist * run.inertia.wrenches(posture, moved.acceleration))
+        assert found == pytest.approx([rate, moved.zddot[0], power], rel=1e-12)
 
 
 def test_compiled_bridges_equal_polynomials_of_numpy(mechanisms, read):

@@ -1,11 +1,16 @@
 """Positions of rest and frequencies against closed forms; springs and dampers in motion."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
-from assurgent.runtime.dynamics.equilibrium import equilibrium
+from assurgent.runtime.dynamics.equilibrium import _Still, equilibrium
 from assurgent.runtime.dynamics.forward import simulate
+from assurgent.runtime.dynamics.partition import Partition
+from assurgent.runtime.dynamics.start import begin
 from assurgent.runtime.errors import InputError
+from assurgent.runtime.mechanism.model import Array
 from assurgent.runtime.mechanism.reader import loads
 
 HANGING = """
@@ -30,7 +35,7 @@ coil = {{ type = "spring", between = ["O", "Q"], stiffness = 150, length = 0.4, 
 def test_weight_on_a_spring(read):
     found = equilibrium(read(HANGING.format(damping=0)))
     assert found.coordinates["rail"] == pytest.approx(0.4 + 2 * 9.81 / 150, rel=1e-12)
-    assert found.modes[0].angular == pytest.approx(np.sqrt(150 / 2), rel=1e-9)  # differences of fourth order
+    assert found.modes[0].angular == pytest.approx(np.sqrt(150 / 2), rel=1e-14)
     assert found.stable
     assert found.modes[0].decay == 0
 
@@ -40,7 +45,7 @@ def test_damped_weight_swings_as_the_closed_form_says(read):
     model = read(HANGING.format(damping=damping))
     decay, omega = damping / 4, np.sqrt(75 - (damping / 4) ** 2)
     mode = equilibrium(model).modes[0]
-    assert (mode.angular, mode.decay) == pytest.approx((omega, decay), rel=1e-8)
+    assert (mode.angular, mode.decay) == pytest.approx((omega, decay), rel=1e-13)
     times = np.linspace(0, 2, 21)
     r = simulate(model, times).results
     rest = 0.4 + 2 * 9.81 / 150
@@ -55,7 +60,7 @@ def test_pendulum_with_a_torsion_spring(mechanisms, read):
     spring = '[forces]\ncoil = { type = "torsion-spring", joint = "O", stiffness = 3, angle = "-pi/2", damping = 0 }\n'
     found = equilibrium(read(mechanisms.PENDULUM + spring))
     assert found.coordinates["O"] == pytest.approx(-np.pi / 2, abs=1e-11)
-    assert found.modes[0].angular == pytest.approx(np.sqrt((k + m * 9.81 * length) / inertia), rel=1e-9)
+    assert found.modes[0].angular == pytest.approx(np.sqrt((k + m * 9.81 * length) / inertia), rel=1e-14)
 
 
 def test_upright_pendulum_is_unstable(mechanisms, read):
@@ -63,7 +68,7 @@ def test_upright_pendulum_is_unstable(mechanisms, read):
     found = equilibrium(read(text))
     assert not found.stable
     assert found.coordinates["O"] == pytest.approx(np.pi / 2, abs=1e-12)
-    assert found.modes[0].decay == pytest.approx(-np.sqrt(2 * 9.81 * 0.4 / (0.05 + 2 * 0.16)), rel=1e-9)
+    assert found.modes[0].decay == pytest.approx(-np.sqrt(2 * 9.81 * 0.4 / (0.05 + 2 * 0.16)), rel=1e-14)
 
 
 def test_two_frequencies_of_a_double_pendulum(read):
@@ -93,7 +98,7 @@ B = { type = "R", bodies = ["upper", "lower"], at = "B" }
 """
     found = equilibrium(read(text))
     # two equal points on two equal strings: ω² = (2 ± √2) g / l
-    assert [m.angular**2 for m in found.modes] == pytest.approx([(2 - 2**0.5) * 9.81, (2 + 2**0.5) * 9.81], rel=1e-8)
+    assert [m.angular**2 for m in found.modes] == pytest.approx([(2 - 2**0.5) * 9.81, (2 + 2**0.5) * 9.81], rel=1e-13)
     assert found.points["C"] == pytest.approx((0, -2), abs=1e-9)
 
 
@@ -139,3 +144,81 @@ O = { type = "R", bodies = ["frame", "wheel"], at = "O" }
     hanging = equilibrium(loads(text.replace("CENTRE", "0.3"), "wheel.toml"))
     assert hanging.stable
     assert not hanging.neutral
+
+
+def test_a_damped_wheel_is_neutral_too() -> None:
+    """One mode stays where it is put, the other creeps with c / I; the wheel beside it swings."""
+    text = """
+format = 1
+space = "planar"
+gravity = [0, -9.81]
+[points]
+O = [0, 0]
+A = [1, 0]
+P = [3, 0]
+Q = [3.2, -1]
+[bodies]
+frame = { points = ["O", "P"] }
+wheel = { points = ["O", "A"], mass = 2, inertia = 0.5, centre = [0, 0] }
+other = { points = ["P", "Q"], mass = 1, centre = "Q", length = 1 }
+[joints]
+O = { type = "R", bodies = ["frame", "wheel"], at = "O" }
+P = { type = "R", bodies = ["frame", "other"], at = "P" }
+[forces]
+brake = { type = "torsion-spring", joint = "O", damping = 0.2 }
+"""
+    found = equilibrium(loads(text, "wheels.toml"))
+    assert found.neutral
+    modes = [(m.angular, m.decay) for m in found.modes]
+    assert modes[0] == (0.0, 0.0)
+    assert modes[1] == pytest.approx((0.0, 0.2 / 0.5), rel=1e-13)
+    assert modes[2] == pytest.approx((np.sqrt(9.81), 0.0), rel=1e-13, abs=1e-13)
+
+
+SPATIAL = """
+format = 1
+space = "spatial"
+gravity = [0.3, -2, -9.81]
+[points]
+O = [0, 0, 0]
+A = [0.4, 0, 0]
+B = [0.4, 0.5, 0]
+C = [0.9, 0.7, 0.3]
+D = [1.4, 0.9, -0.4]
+[bodies]
+frame = { points = ["O", "D"] }
+one = { points = ["O", "A"], mass = 1, centre = [0.1, 0.2, 0.3], inertia = [0.1, 0.2, 0.3, 0.01, 0, 0] }
+two = { points = ["A", "B"], mass = 2, centre = [0.3, -0.1, 0.2], inertia = [0.1, 0.1, 0.1, 0, 0, 0.02] }
+three = { points = ["B", "C"], mass = 1, centre = [0.1, 0.1, -0.2], inertia = [0.1, 0.3, 0.2, 0, 0, 0] }
+[joints]
+O = { type = "R", bodies = ["frame", "one"], at = "O", axis = [0, 0.2, 1] }
+A = { type = "R", bodies = ["one", "two"], at = "A", axis = [1, 0.3, 0] }
+B = { type = "C", bodies = ["two", "three"], at = "B", axis = [0.2, 1, 0.4] }
+[forces]
+pull = { body = "three", point = [0.3, 0.1, 0.2], force = [3, -2, 1] }
+twist = { body = "two", torque = [0.7, -1.2, 0.4] }
+coil = { type = "spring", between = ["C", "D"], stiffness = 40, length = 0.3, damping = 2 }
+wound = { type = "torsion-spring", joint = "A", stiffness = 3, angle = 0.4, damping = 0.6 }
+"""
+
+
+def test_stiffness_and_damping_are_the_derivatives_of_the_forces() -> None:
+    """All loads in space, beside differences of the generalised forces at a position that is no equilibrium."""
+    model = loads(SPATIAL, "chain.toml")
+    start = begin(model)
+    run = Partition(model, start, lambda _: None, reactions=False)
+    system = _Still(run.equations, 0.0)
+    linear = system.linearised(run.z)
+
+    def differences(force: Callable[[Array], Array]) -> Array:
+        h, columns = 2e-3, []
+        for e in np.eye(len(run.z)):  # of order six: error h^6 and rounding 1e-16 / h
+            one, two, three = (force(k * h * e) - force(-k * h * e) for k in (1, 2, 3))
+            columns.append((45 * one - 9 * two + three) / (60 * h))
+        return -np.stack(columns, axis=1)
+
+    K = differences(lambda dz: system.force(run.z + dz, 0 * dz))
+    C = differences(lambda v: system.force(run.z, v))
+    assert not np.allclose(K, K.T, atol=1e-3)  # a torque with a fixed direction has no potential
+    np.testing.assert_allclose(linear.K, K, atol=1e-11 * np.abs(K).max())
+    np.testing.assert_allclose(linear.C, C, atol=1e-11 * np.abs(C).max())

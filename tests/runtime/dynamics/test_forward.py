@@ -1,14 +1,20 @@
 """Forward dynamics against closed forms, against independent integration, and one method against the other."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 from scipy.special import ellipk
 
-from assurgent.runtime.dynamics import partition
+from assurgent.runtime.dynamics import chain, partition
 from assurgent.runtime.dynamics.forward import simulate
+from assurgent.runtime.dynamics.mechanics import Mechanics
+from assurgent.runtime.dynamics.stepping import Stepping
 from assurgent.runtime.errors import AssurgentError, InputError
+from assurgent.runtime.mechanism.reader import load
 
+FAULTS = Path(__file__).parents[2] / "data/faults"
 G = 9.81
 
 
@@ -77,6 +83,42 @@ def test_coordinates_change_without_a_jump(mechanisms, read, monkeypatch):
     seldom = simulate(model, times[:51], reactions=False).results
     assert seldom.diagnostics["coordinate_changes"] < 10
     assert seldom.points["C"].position == pytest.approx(r.points["C"].position[:51], abs=1e-9)
+
+
+def test_coordinates_on_another_branch_are_refused(monkeypatch):
+    """Every change of coordinates compares the bodies: one that would put a leg elsewhere is not made."""
+    model = load(FAULTS / "W15-simulate-partition-loses-energy.toml")
+    right = Mechanics._miss
+    sign = {True: 1.0, False: -1.0}  # wrong but at the start
+    monkeypatch.setattr(Mechanics, "_miss", lambda self, *given: sign[given[-1].time == 0] * right(self, *given))
+    outcome = simulate(model, np.linspace(0, 0.1, 31))
+    assert outcome.stop is None
+    assert outcome.results.diagnostics["coordinate_changes"] == 0
+    assert np.ptp(outcome.results.energy.total) < 1e-9 * outcome.results.energy.kinetic.max()
+
+
+@pytest.mark.parametrize("fixed_step", [None, 1e-3])
+def test_a_jump_within_a_step_ends_the_run(monkeypatch, fixed_step):
+    """A group that takes its other branch on the way is found by rows and energy; what was before is kept."""
+    model = load(FAULTS / "W15-simulate-partition-loses-energy.toml")
+    monkeypatch.setattr(partition, "CLEARLY", np.inf)  # no change of coordinates
+    right = Stepping.go
+
+    def go(self: Stepping) -> int:
+        if self.time > 0.01:
+            place = int(self.machine.ints[chain.SIGNS])
+            count = int(self.machine.ints[chain.N_SIGNS])
+            self.machine.floats[place : place + count] *= -1.0
+        return right(self)
+
+    monkeypatch.setattr(Stepping, "go", go)
+    outcome = simulate(model, np.linspace(0, 0.03, 31), fixed_step=fixed_step)
+    assert outcome.stop is not None
+    assert "jump" in outcome.stop.message
+    assert "USR_1" in outcome.stop.message
+    assert 0.01 < outcome.results.time[-1] <= outcome.stop.time < 0.03
+    # fixed steps of order four on their way of 0.01 s
+    assert np.ptp(outcome.results.energy.total) < (1e-9 if fixed_step is None else 1e-6) * 142
 
 
 @pytest.mark.parametrize("n", [1, 3])

@@ -116,7 +116,8 @@ def test_rows_over_lanes_are_those_of_the_absolute_coordinates(mechanisms, read)
         model = read(text + driver)
         _, _, bodies = _along(model, np.array([0.0, 0.1]))
         system = Absolute(replace(model, drivers={}))
-        angle, rotation = bodies.turn[0, :, 0, 1], bodies.rotation[..., 1]
+        rotation = bodies.rotation[..., 1]
+        angle = np.arctan2(rotation[:, 1, 0], rotation[:, 0, 0])
         pose = {b: (bodies.origin[0, k, :, 1], angle[k] if bodies.planar else rotation[k])
                 for k, b in enumerate(model.bodies) if k}  # fmt: skip
         wanted = system.jacobian(system.posed(pose))

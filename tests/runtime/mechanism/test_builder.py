@@ -101,7 +101,7 @@ def test_same_checks_as_the_file(tmp_path: Path) -> None:
 
 
 def test_cannot_be_written(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="cannot be written"):
+    with pytest.raises(InputError, match="there is no folder"):
         four_bar().save(tmp_path / "none" / "x.toml")
 
 

@@ -368,7 +368,6 @@ def test_a_length_that_the_reader_refuses_is_not_kept() -> None:
 def test_tracing_needs_no_compiler_until_it_is_compiled() -> None:
     code = (
         "import sys; from assurgent.runtime.mechanism import tracing;"
-        "from assurgent.runtime.motion import design_numbers;"
         "assert 'numba' not in sys.modules and 'sympy' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -55,6 +55,18 @@ PLANAR_GROUPS = {
     "pinion and rack": "0R1 1rack0",
     "geared loop of five": "0R1 1R2 2R3 3R4 4R0 1gear4:0 2^3",
 }
+# Pinions and wheels anywhere, on guides that move, of either sign: whatever depends on whole turns.
+TURNING_GROUPS = {
+    "pinion on a known rack": "0R1 1rack0",
+    "rack on a moving guide": "0P1 0rack1",
+    "wheel on a wheel": "0R1 0gear1:0",
+    "planet": "0R1 1gear0:0",
+    "geared loop": "0R1 1R2 2R3 3R0 1gear3:0",
+    "rack on a coupler": "0R1 1R2 2P3 3R0 1rack3",
+    "wheel on a turned body": "0R1 1R2 2R3 3R4 4R0 2gear4:0 0^2",
+    "wheel on a driven body": "0R1 1R2! 2R3 3R4 4R0 2gear4:0",
+    "rack on a driven body": "0R1 1R2! 2R3 3P4 4R0 2rack4",
+}
 SPATIAL_GROUPS = {
     "RSSR": "0S1 1S2 0R2",
     "RSSP": "0S1 1S2 0P2",
@@ -86,7 +98,8 @@ class Sample:
 class Draft:
     """A mechanism under construction; every body's points lie where they are in the assembled first configuration."""
 
-    def __init__(self, rng: np.random.Generator, space: str) -> None:
+    def __init__(self, rng: np.random.Generator, space: str, whole_turns: bool = False) -> None:
+        self.turns = np.random.default_rng(int(rng.integers(1 << 30))) if whole_turns else None
         self.rng, self.space, self.d = rng, space, 2 if space == "planar" else 3
         self.places: dict[str, Array] = {}
         self.points: dict[str, list[str]] = {"frame": []}
@@ -240,6 +253,8 @@ class Draft:
             m.joint(name, type_, bodies, **fields)
         for k, (fields, sort, pair) in enumerate(self.drivers):
             value = self._value(fields, sort, pair, angle)
+            if self.turns is not None and sort in ("angle", "turn"):  # a driver may begin any whole turns away
+                value += 2 * np.pi * int(self.turns.integers(-2, 3))
             way = float(rng.uniform(0.2, 0.5) * rng.choice([-1, 1]))
             motion = f"{value!r} + {way!r}*sin({rng.uniform(0.4, 0.9)!r}*t)"
             key = "angle" if sort == "turn" else sort
@@ -287,11 +302,13 @@ def spread(model: Model) -> float:
     return float(s[-1] / s[0]) if J.shape[0] == J.shape[1] else 0.0
 
 
-def draw(seed: int, kind: str, topologies: Sequence[str], space: str = "planar", noise: float = 0.0) -> Sample:
+def draw(
+    seed: int, kind: str, topologies: Sequence[str], space: str = "planar", noise: float = 0.0, whole_turns: bool = False
+) -> Sample:
     """Return a mechanism of one or two driven bodies and the given groups in order, not near to a singular pose."""
     for attempt in range(200):
         rng = np.random.default_rng([seed, attempt])
-        draft = Draft(rng, space)
+        draft = Draft(rng, space, whole_turns)
         for _ in range(int(rng.integers(1, 3))):
             draft.primary("R" if rng.random() < 0.7 else "P")
         groups = [set(draft.group(t)) for t in topologies]

@@ -18,7 +18,6 @@ import pytest
 from assurgent.runtime.errors import AssurgentError
 from assurgent.runtime.mechanism.reader import from_data
 from assurgent.runtime.mechanism.tracing import TracedModel, trace
-from assurgent.runtime.motion.design_numbers import at_design, list_numbers, walk
 from assurgent.runtime.motion.kinematics import prepare
 from assurgent.runtime.motion.plan import Array, GroupPlan
 from assurgent.runtime.motion.planning import plan_groups, study
@@ -42,6 +41,8 @@ def _module(name: str) -> ModuleType:
 
 
 drawn = _module("random_mechanisms")
+numbers_by_name = _module("design_numbers")
+at_design, list_numbers, walk = numbers_by_name.at_design, numbers_by_name.list_numbers, numbers_by_name.walk
 GROUPS = {
     **{kind: ("planar", text) for kind, text in {**drawn.DYADS, **drawn.TRIAD, **drawn.PLANAR_GROUPS}.items()},
     **{kind: ("spatial", text) for kind, text in drawn.SPATIAL_GROUPS.items()},

@@ -139,7 +139,6 @@ def test_the_two_sides_of_a_joint_are_alike(name: str, draw: st.DataObject) -> N
     check(plain, transformed.swapped(data, lambda _: draw.draw(st.booleans())))
 
 
-@pytest.mark.xfail(reason="the graph of a type knows first and second body of a driven revolute: two types for one")
 def test_a_driven_joint_inside_a_group_has_two_sides() -> None:
     """The type only: that both give the same motion is part of the random mechanisms."""
     data = Mechanism.load(FOLDER / "invariance-driven-coupler.toml").data()

@@ -44,9 +44,9 @@ class Tally:
     stopped: int = 0
     worst: list[float] = field(default_factory=lambda: [0.0, 0.0, 0.0])
 
-    def add(self, seed: int, kind: str, topologies: list[str], space: str) -> None:
+    def add(self, seed: int, kind: str, topologies: list[str], space: str, whole_turns: bool = False) -> None:
         noise, method = NOISE[seed % 3], METHODS[seed // 3 % 3]
-        sample = random_mechanisms.draw(seed, kind, topologies, space, noise)
+        sample = random_mechanisms.draw(seed, kind, topologies, space, noise, whole_turns)
         found = compared.compare(sample.model, TIMES, method)
         complaint = _complaint(sample, found)
         if complaint:
@@ -96,6 +96,27 @@ def test_triads() -> None:
     for seed in range(4):
         tally.add(seed, "6R", [TRIAD["6R"]], "planar")
     tally.check(share=0.5)
+
+
+TURNING = random_mechanisms.TURNING_GROUPS
+
+
+@pytest.mark.parametrize("kind", ["pinion on a known rack", "rack on a moving guide", "wheel on a wheel"])
+def test_whole_turns(kind: str) -> None:
+    tally = Tally()
+    for seed in range(500, 512):
+        tally.add(seed, kind, [DYADS["RRR"], TURNING[kind]], "planar", whole_turns=True)
+    tally.check(share=0.5)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("kind", TURNING)
+def test_whole_turns_of_many(kind: str) -> None:
+    tally, simple = Tally(), [TURNING[k] for k in ("rack on a moving guide", "wheel on a wheel", "planet")]
+    for seed in range(600, 630):
+        before = [[], [DYADS["RRR"]], simple[seed % 9 // 3 :][:1]][seed % 3]
+        tally.add(seed, kind, [*before, TURNING[kind]], "planar", whole_turns=True)
+    tally.check(share=0.4)
 
 
 def test_spatial_four_bars() -> None:

@@ -10,7 +10,7 @@ import pytest
 from assurgent.runtime.errors import InputError
 from assurgent.runtime.mechanism import reader
 from assurgent.runtime.motion import kinematics
-from assurgent.runtime.motion.run import Course, begin, segments
+from assurgent.runtime.motion.run import Course, Meeting, begin, segments
 from assurgent.runtime.motion.threads import each, thread_count, threads
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
@@ -73,11 +73,11 @@ def test_closed_forms_run_together() -> None:
     (all_of_them,) = segments(solution)
     groups = [items[i].group_step for i in all_of_them if items[i].group_step is not None]
     assert len(groups) > 1
-    # a change of branch cuts the lanes, not the groups; what builds on a bridge waits for its group
+    # what builds on a bridge waits for its group
     group = next(g for g in groups if g is not None and g.solver.group.branches)
-    solution.course = Course(flips={group.plan.name: [(0.5, 0)]})
+    solution.course = Course(extra=[0.5])
     assert segments(solution) == [all_of_them]
-    solution.course = Course(bridges={group.plan.name: [(0.5, 0.5, 0.01)]})
+    solution.course = Course(meetings={group.plan.name: [Meeting(0.5, 0.01, (-1, 1))]})
     first, second = segments(solution)
     assert items[first[-1]].group_step is group
     assert first + second == all_of_them

@@ -25,15 +25,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..mechanism.arithmetic import scalars
-from ..mechanism.design_evaluation import Numbers
-from ..mechanism.functions import Expression
-from ..mechanism.model import Model
-from ..mechanism.nominal import replaced
-from ..mechanism.traced import Traced
-from ..mechanism.value_tape import Tape
-from .plan import Array
-from .program import AngleStep, Carrier, GroupStep, LinearStep, Program, Terms
+from assurgent.runtime.mechanism.arithmetic import scalars
+from assurgent.runtime.mechanism.design_evaluation import Numbers
+from assurgent.runtime.mechanism.functions import Expression
+from assurgent.runtime.mechanism.model import Model
+from assurgent.runtime.mechanism.nominal import replaced
+from assurgent.runtime.mechanism.traced import Traced
+from assurgent.runtime.mechanism.value_tape import Tape
+from assurgent.runtime.motion.plan import Array
+from assurgent.runtime.motion.program import AngleStep, Carrier, GroupStep, LinearStep, Program, Terms
 
 Place = tuple[str | int, ...]
 PARTS = ("constants", "steps", "carriers", "model")
