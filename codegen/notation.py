@@ -96,7 +96,7 @@ NOTATION: tuple[Part, ...] = (
                 "partial derivative with respect to time; zero unless the group is rheonomic",
                 "24b",
             ),
-            Symbol("χ", "chi", "-", "det Φ_φ where r ≤ 2; the paper's χ of the RRR dyad is half of it", "20b"),
+            Symbol("χ", "chi", "-", "det Φ_φ without the number that all entries of the adjugate share", "20b"),
         ),
     ),
     Part(
@@ -182,6 +182,49 @@ NOTATION: tuple[Part, ...] = (
         ),
     ),
 )
+
+# Equations of the paper for a quantity in general: where p = r, and where p > r.
+_GENERAL: dict[str, tuple[str, str]] = {
+    "Phi": ("17", "17"),
+    "Phi_phi": ("19a", "21"),
+    "A": ("28", "28"),
+    "inverse": ("25b", "28b"),
+    "Phi_h": ("22b", "23"),
+    "Phi_t": ("22b", "23"),
+    "K": ("25a", "28a"),
+    "Sb": ("25b, 25c", "28b, 28c"),
+    "gamma": ("30a", "32"),
+    "moved": ("38", "38"),
+    "L": ("39", "43"),
+    "L40": ("39", "43"),
+    "K_t": ("missing in 33 and 36", "missing in 33 and 36"),
+    "Sb_dot": ("34a", "42a, corrected"),
+}
+# The paper's own equations of its own types.
+_PRINTED: dict[str, dict[str, str]] = {
+    "RRR": {
+        "Phi": "18, 48b",
+        "Phi_phi": "19b",
+        "inverse": "20a",
+        "chi": "20b",
+        "Phi_h": "24a",
+        "K": "27",
+        "gamma": "31",
+        "L40": "40, corrected",
+    },
+    "1R": {"Phi": "48a", "Phi_phi": "49a", "Phi_h": "49b"},
+    "1R3D": {"Phi": "50a, corrected", "Phi_phi": "51a", "Phi_h": "51b"},
+    "2E1P": {"Phi": "50b, corrected", "Phi_phi": "51c", "Phi_h": "51d"},
+}
+
+
+def equation_number(name: str, quantity: str, square: bool) -> str:
+    """Return " (Eq. 19b)": the number of a quantity of the type of that name, its own or the general one."""
+    number = _PRINTED.get(name, {}).get(quantity) or _GENERAL.get(quantity, ("", ""))[not square]
+    if not number:
+        return ""
+    return f" (Eq. {number})" if number[0].isdigit() else f" ({number})"
+
 
 _SCALARS = """\
 ## Names of scalars

@@ -137,6 +137,16 @@ class Symbolic:
         """Return the quantities at a configuration."""
         return SymbolicState(self, c)
 
+    def solved(self, c: Configuration) -> Array:
+        """Return φ that closes the group, by Newton-Raphson with the symbolic Jacobian in balls (Eq. 19a, 21)."""
+        phi, known = balls(c.phi), (*balls(c.h), *balls(c.par), arb(c.t))
+        for _ in range(6):
+            P = _matrix(self.p, self.r, self._Phi_phi(*phi, *known))
+            rhs = _matrix(self.p, 1, self._Phi(*phi, *known))
+            step = P.solve(rhs) if self.p == self.r else (P.transpose() * P).solve(P.transpose() * rhs)
+            phi = [(x - dx).mid() for x, dx in zip(phi, _column(step), strict=True)]
+        return floats(phi)
+
     def constraint(self, phi: Array, c: Configuration) -> Array:
         return floats(self._Phi(*balls(phi), *balls(c.h), *balls(c.par), arb(c.t)))
 

@@ -62,9 +62,10 @@ class Verification:
     errors: dict[str, Errors] = field(default_factory=dict)
     seconds: float = 0.0
     bound: float = BOUND
+    allowance: float = 1.0  # by which errors are divided: near a dead point digits are lost as they must be
 
     def add(self, quantity: str, route: str, error: float) -> None:
-        self.errors.setdefault(quantity, Errors()).add(route, error)
+        self.errors.setdefault(quantity, Errors()).add(route, error / self.allowance)
 
     @property
     def passed(self) -> bool:
@@ -94,7 +95,13 @@ class _Check:
     """
 
     def __init__(
-        self, derivation: Derivation, group: GroupType, running: GroupType, result: Verification, symbolic: bool
+        self,
+        derivation: Derivation,
+        group: GroupType,
+        running: GroupType,
+        result: Verification,
+        symbolic: bool,
+        scale: Array | None = None,
     ) -> None:
         self.d, self.group, self.m, self.running = derivation, group, group.module, running
         # Of a type that is only run, what a motion calls is compiled; everything where all of it is verified. Functions
@@ -108,10 +115,11 @@ class _Check:
         self.rng = np.random.default_rng(7)
         r, s, n = derivation.n_dependent, derivation.n_independent, len(derivation.par.symbols)
         self.r, self.s, self.n_par = r, s, n
+        self.scale = np.ones(r) if scale is None else scale  # of a change of each unknown that is not small
         self.work = np.zeros(self.m.WORK)
         self.square = derivation.n_constraints == r
         self.branch = np.zeros(0)
-        self.K: Array = np.zeros((r, s))  # by differences, for the size of what is added up
+        self.K: Array = np.zeros((r, s))  # |Φ_φ⁻¹| |Φ_h| by differences: the size of what is added up
 
     @cached_property
     def points_of(self) -> dict[str, Callable[..., Any]]:
@@ -144,7 +152,7 @@ class _Check:
 
     def off_assembly(self, c: Configuration) -> tuple[Array, Array]:
         """Return a φ where Φ is not zero, and Φ there; nearer where a function of Φ would have no value."""
-        offset = self.rng.uniform(0.1, 0.3, self.r)
+        offset = self.scale * self.rng.uniform(0.1, 0.3, self.r)
         for _ in range(50):
             away = c.phi + offset
             Phi = floats(self.independent.constraint(balls(away), balls(c.h), balls(c.par), *balls([c.t])))
@@ -159,7 +167,7 @@ class _Check:
         self.result.add("Phi", "independent", relative(value, by_tree))
         Phi_phi, Phi_h = self.group.jacobians(c.phi, c.h, c.par, c.t)
         numeric = self.independent.jacobian(c)
-        self.K = np.asarray(np.linalg.lstsq(*numeric, rcond=None)[0])
+        self.K = np.abs(np.linalg.pinv(numeric[0])) @ np.abs(numeric[1])  # K itself may cancel to zero
         self.result.add("Phi_phi", "independent", relative(Phi_phi, numeric[0]))
         self.result.add("Phi_h", "independent", relative(Phi_h, numeric[1]))
         if self.symbolic and truth:
@@ -171,7 +179,7 @@ class _Check:
     def positions(self, c: Configuration, phi: Array) -> None:
         size = np.concatenate([phi, c.h])
         scale = float(np.max(np.abs(size)))
-        newton = phi + NEWTON_OFFSET * self.rng.uniform(-1, 1, self.r)
+        newton = phi + NEWTON_OFFSET * self.scale * self.rng.uniform(-1, 1, self.r)
         solver = self.m if self.m.CLOSED_FORM else self.running.module  # a motion calls Newton only where it must
         self.call(solver.newton, newton, c.h, c.par, c.t, self.work)
         self.result.add("position (Newton)", "independent", float(np.max(np.abs(newton - phi))) / scale)
@@ -190,8 +198,7 @@ class _Check:
 
     def terms(self, *rates: Array) -> float:
         """Size of the terms K ẋ for the given rates of h, all of order one in the sampled configurations."""
-        K = np.abs(self.K)
-        return max(float(np.max(K @ np.abs(x))) for x in rates)
+        return max(float(np.max(self.K @ np.abs(x))) for x in rates)
 
     def rates(
         self, c: Configuration, truth: SymbolicState | None, differences: tuple[Array, Array, Array]
@@ -321,7 +328,7 @@ class _Check:
                 continue
             state = np.zeros((3, self.s + self.r, 1))
             state[:, : self.s, 0] = c.h, c.hdot, c.hddot
-            state[0, self.s :, 0] = start + NEWTON_OFFSET * self.rng.uniform(-1, 1, self.r)
+            state[0, self.s :, 0] = start + NEWTON_OFFSET * self.scale * self.rng.uniform(-1, 1, self.r)
             self.running.over_lanes(function, np.array([c.t]), state, c.par, self.branch, 0)
             q, qdot, qddot = state[:, self.s :, 0]
             failed = not np.isfinite(state).all()
@@ -381,8 +388,14 @@ def verify_module(
     compile_done: Callable[[], None] = lambda: None,
     advance: Callable[[], None] = lambda: None,
     symbolic: bool = True,
+    configurations: Sequence[Configuration] | None = None,
+    allowances: Sequence[float] | None = None,
+    scale: Array | None = None,
 ) -> Verification:
     """Return the errors of a type over random configurations; `compile_done` is called after the first.
+
+    `configurations` are those of a mechanism's own motion instead, with unknowns of the order `scale`; the errors of
+    each are divided by its allowance.
 
     Without `symbolic` every quantity is compared with differences of the solved motion alone.
 
@@ -390,10 +403,11 @@ def verify_module(
     that a motion calls (position, Newton, the sweeps), so that no others need be compiled for that.
     """
     result = Verification(group.name, count, bound=bound)
-    check = _Check(derivation, group, running or group, result, symbolic)
-    configurations = check.sampler.draw(count)
+    check = _Check(derivation, group, running or group, result, symbolic, scale)
+    configurations = check.sampler.draw(count) if configurations is None else configurations
     begin = time.perf_counter()
     for number, configuration in enumerate(configurations):
+        result.allowance = 1.0 if allowances is None else allowances[number]
         with np.errstate(all="ignore"):  # as in compiled code
             check.all(configuration)
         if number == 0:

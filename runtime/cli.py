@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 from rich.table import Table
 
-from . import cli_dynamics, cli_mechanism
+from . import cli_dynamics, cli_mechanism, cli_verify
 from .benchmark.command import add_arguments as bench_arguments
 from .errors import AssurgentError, InputError, nearest
 
@@ -113,14 +113,16 @@ def command_generate(options: argparse.Namespace) -> int:
 
 
 def command_verify(options: argparse.Namespace) -> int:
+    if any(name.endswith(".toml") for name in options.types):
+        return cli_verify.verify_file(options)
     from rich.progress import Progress
 
     from ..codegen.derive import derive
     from ..codegen.generate import find_specification
-    from ..codegen.verify import verify_module
+    from ..codegen.verify import BOUND, verify_module
     from .library import load
 
-    results = []
+    results, bound = [], options.bound or BOUND
     chosen, whole = _usable(options.types)
     specs = [find_specification(n, _report) for n in chosen]
     with Progress(console=err, transient=True, disable=options.json or not err.is_terminal) as bar:
@@ -128,7 +130,7 @@ def command_verify(options: argparse.Namespace) -> int:
             task = bar.add_task(_literal(spec.name), total=options.configurations)
             group = load(spec.name, _report)
             advance = partial(bar.advance, task)
-            result = verify_module(derive(spec), group, options.configurations, options.bound, advance=advance)
+            result = verify_module(derive(spec), group, options.configurations, bound, advance=advance)
             results.append(result)
             bar.remove_task(task)
             if not options.json:
@@ -198,24 +200,50 @@ def _number(value: float | None, bound: float) -> str:
 def command_show(options: argparse.Namespace) -> int:
     from ..codegen.derive import derive
     from ..codegen.generate import find_specification
-    from ..codegen.show import equations, positions, summary
+    from ..codegen.show import described, document
 
+    style = "latex" if options.latex else "text" if _has_greek() else "ascii"
+    if options.type.endswith(".toml"):
+        if options.source:
+            raise InputError("show FILE --source: the source is that of a type - write `assurgent show TYPE --source`")
+        print(document(_shown_groups(options, style), style))
+        return 0
+    if options.group is not None:
+        raise InputError(f"show {options.type} {options.group}: a group is one of a mechanism file - give FILE.toml")
     spec = find_specification(options.type, _report)
     if options.source:
         from .library import load
 
         print(Path(str(load(spec.name, _report).module.__file__)).read_text("utf-8"), end="")
         return 0
-    derivation = derive(spec)
-    note = "% " if options.latex else ""  # in LaTeX everything but the formulas is a comment
-    print(f"{note}{summary(spec)}")
-    for c in spec.constraints:
-        print(f"{note}    {c.name}: {c.text}")
-    style = "latex" if options.latex else "text" if _has_greek() else "ascii"
-    for title, formula in equations(derivation, style):
-        print(f"\n{note}{title}\n{formula}")
-    print(f"\n{note}{positions(derivation)}")
+    print(document([described(derive(spec), style, options.expand)], style))
     return 0
+
+
+def _shown_groups(options: argparse.Namespace, style: str) -> list[str]:
+    """Return the equations of groups of a mechanism, in its own names and numbers."""
+    from ..codegen.derive import derive
+    from ..codegen.generate import find_specification
+    from ..codegen.show import Naming, described
+    from .mechanism.reader import load as load_mechanism
+    from .motion.group_names import group_names, steps_of
+    from .motion.kinematics import prepare
+    from .motion.program import NumericStep
+
+    model = load_mechanism(Path(options.type), {})
+    structure, program = prepare(model, _report)
+    found = []
+    for step in steps_of(structure, program, options.group):
+        head = [f"group {step.plan.name}: bodies {', '.join(step.plan.bodies)}"]
+        if isinstance(step, NumericStep):
+            note = "% " if style == "latex" else ""
+            found.append(f"{note}{head[0]}; a cam has no equations of its own: solved in absolute coordinates")
+            continue
+        names = group_names(model, step)
+        head += [f"    {line}" for line in names.legend]
+        spec = find_specification(step.solver.group.name, _report)
+        found.append(described(derive(spec), style, options.expand, Naming(names.names, names.numbers), head))
+    return found
 
 
 def _has_greek() -> bool:
@@ -250,12 +278,13 @@ def _arguments() -> argparse.ArgumentParser:
 
     cli_mechanism.add_commands(commands.add_parser)
     cli_dynamics.add_commands(commands.add_parser)
+    cli_verify.add_commands(commands.add_parser)
     types = commands.add_parser("types", help="list the group types")
     types.add_argument("--json", action="store_true", help="as JSON")
     generate = commands.add_parser("generate", help="derive, emit, compile and verify one new group type")
     generate.add_argument("spec", metavar="SPEC", help="specification file (see docs/new-group.md)")
-    verify = commands.add_parser("verify", help="check every quantity of the compiled types three ways")
-    verify.add_argument("types", metavar="TYPE", nargs="*", help="types to check (default: all)")
+    verify = commands.add_parser("verify", help="check every quantity of types, or of a mechanism, three ways")
+    verify.add_argument("types", metavar="TYPE|FILE", nargs="*", help="types (default: all), or a mechanism file")
     verify.add_argument(
         "-n",
         "--configurations",
@@ -265,11 +294,14 @@ def _arguments() -> argparse.ArgumentParser:
     )
     verify.add_argument("--json", action="store_true", help="as JSON")
     verify.add_argument(
-        "--bound", type=_bound, default=1e-12, help="largest relative error that passes (default %(default)s)"
+        "--bound", type=_bound, help="largest relative error that passes (default 1e-12; of a mechanism 1e-11)"
     )
-    show = commands.add_parser("show", help="print the derived equations of a type, or its emitted source")
-    show.add_argument("type", metavar="TYPE")
+    cli_verify.add_file_options(verify)
+    show = commands.add_parser("show", help="print the derived equations of a type, or of a mechanism's groups")
+    show.add_argument("type", metavar="TYPE|FILE", help="a type, or a mechanism file (.toml)")
+    show.add_argument("group", metavar="GROUP", nargs="?", help="a group of the mechanism (default: all)")
     show.add_argument("--latex", action="store_true", help="equations as LaTeX")
+    show.add_argument("--expand", action="store_true", help="inverse and L written out for larger types, too")
     show.add_argument("--source", action="store_true", help="the emitted module")
     bench = commands.add_parser("bench", help="measure speed: the published case studies, types, start-up")
     bench_arguments(bench)
@@ -305,6 +337,7 @@ class _Version(argparse.Action):
 COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     **cli_mechanism.COMMANDS,
     **cli_dynamics.COMMANDS,
+    **cli_verify.COMMANDS,
     "types": command_types,
     "generate": command_generate,
     "verify": command_verify,

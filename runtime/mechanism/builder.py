@@ -20,7 +20,9 @@ from .reader import TABLES, TOP, from_data, load
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from ...codegen.verify_mechanism import MechanismVerification
     from ..dynamics.equilibrium import Equilibrium
+    from ..motion.comparison import Comparison
     from ..motion.designs import CompiledMechanism
     from ..motion.results import Results
     from ..motion.reuse import Reuse
@@ -149,6 +151,25 @@ class Mechanism:
         if outcome.failure is not None:
             raise_failure(outcome.failure, outcome.results)
         return outcome.results
+
+    def verify(
+        self, times: Sequence[float] | None = None, bound: float = 1e-11, **settings: float
+    ) -> MechanismVerification:
+        """Return every group three ways at some instants, and the whole against absolute coordinates."""
+        from ...codegen.verify_mechanism import verify_mechanism
+
+        return verify_mechanism(self.model(**settings), _asked(times), bound)
+
+    def compare(
+        self,
+        methods: Sequence[str] = ("td", "3ot", "global", "global-sparse"),
+        times: Sequence[float] | None = None,
+        **settings: float,
+    ) -> Comparison:
+        """Return methods of run side by side; the first is the reference."""
+        from ..motion.comparison import compare
+
+        return compare(self.model(**settings), methods, _asked(times))
 
     def _reused(self) -> Reuse:
         """Return what was read and planned of these values before, or what will be."""
