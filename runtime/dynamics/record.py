@@ -22,16 +22,6 @@ from ..motion.results import (
     Results,
 )
 from ..motion.run import driver_values
-from .posture import Posture
-
-
-@dataclass(frozen=True, eq=False)
-class Record:
-    """The motion at one instant, and the joint coordinates in use."""
-
-    posture: Posture
-    acceleration: Array  # n x w
-    independent: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
