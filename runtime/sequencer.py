@@ -249,7 +249,7 @@ def look(kappa, residual, state, t, tables, step, first, last, report):  # type:
                 report[SUSPECTS] += 1
     if step[N_PHI] < 0:  # closed form: its branch is its sign
         return
-    scale = 0.0
+    scale = 1e-9  # an angle that stays zero has rounding errors all the same
     for i in range(step[N_PHI]):
         row = tables[step[PLACE] + step[PHI] + i]
         for k in range(first, last):

@@ -210,5 +210,5 @@ def _strays(solution: Solution, step: GroupStep) -> NDArray[np.int64]:
     ahead = x[:, :-1] + dt * (v[:, :-1] + 0.5 * dt * a[:, :-1])
     back = x[:, 1:] - dt * (v[:, 1:] - 0.5 * dt * a[:, 1:])
     miss = np.maximum(np.abs(x[:, 1:] - ahead).max(axis=0), np.abs(x[:, :-1] - back).max(axis=0))
-    scale = np.abs(x).max(initial=0.0)
+    scale = np.abs(x).max(initial=1e-9)  # an angle that stays zero has rounding errors all the same
     return np.flatnonzero((miss > FAR * way) & (miss > 1e-4 * scale))
