@@ -18,7 +18,7 @@ from ..runtime.mechanism.model import Model
 from ..runtime.motion.against_absolute import Difference, against_absolute
 from ..runtime.motion.continuity import follow
 from ..runtime.motion.kinematics import asked_times, prepare, report
-from ..runtime.motion.program import GroupStep, NumericStep, Program
+from ..runtime.motion.program import GroupStep, NumericStep
 from ..runtime.motion.run import Solution, raise_failure
 from ..runtime.motion.timefunctions import check_times
 from .derive import Derivation, derive

@@ -66,16 +66,6 @@ def first_lost(state, tables, step, count, first, last):  # type: ignore[no-unty
 
 @njit(**OPTIONS)
 @dated
-def too_far(lost, unknowns, n):  # type: ignore[no-untyped-def]
-    """Whether an angle on which groups build turns too far from lane to lane."""
-    for j in range(len(unknowns)):  # noqa: SIM110 - compiled
-        if lost[j] < n and unknowns[j] < 0:
-            return True
-    return False
-
-
-@njit(**OPTIONS)
-@dated
 def run_designs(  # type: ignore[no-untyped-def]
     numbers, kept, functions, driver_rows, phases, unknowns, tables, t, state, out, calls, lanes, scratch, bound,
     answers,
@@ -112,13 +102,14 @@ def run_designs(  # type: ignore[no-untyped-def]
         answers[d, 3] = call[ITERATIONS]
         solved, where = n, -1
         for j in range(len(solving)):
+            if lost[j] < n and unknowns[j] < 0:
+                answers[d, 2] = TOO_FAR
             if lost[j] < n and unknowns[j] > 0:
                 k = first_lost(state, tables, solving[j], unknowns[j], lost[j], n) if lost[j] > 0 or modes[j] > 0 else 0
                 if k < solved:
                     solved, where = k, j
         answers[d, 4] = solved
-        if too_far(lost, unknowns, n):
-            answers[d, 2] = TOO_FAR
+        if answers[d, 2] == TOO_FAR:
             continue
         if solved == 0:
             # a closed form that no sign closes is apart; Newton may need another start

@@ -149,12 +149,12 @@ class Solution:
         apart for its whole turns to be certain."""
         if body not in self.angled:
             sequence, edges = self.program.sequence, np.array([0, self.solved], dtype=np.int64)
-            items, lost = [sequence.body_angles[body]], np.zeros(1)
+            items, self.angled[body] = [sequence.body_angles[body]], True
             if self.solved:
                 lost, _ = sequence.run(
                     "angles", self.time, self.state, edges, np.zeros((1, 0)), items, numbers=self.numbers
                 )
-            self.angled[body] = not self.solved or bool(lost[0] >= self.solved)
+                self.angled[body] = bool(lost[0] >= self.solved)
         return self.angled[body]
 
     def finer(self, angles: Sequence[Array]) -> Solution | None:
