@@ -26,7 +26,6 @@ KINDS = (".csv", ".json", ".parquet", ".nc", ".npz", ".toml")
 
 def made() -> list[Mechanism]:
     """Return two mechanisms, which differ in one length; everything is loaded that writes results."""
-    import pyarrow.parquet
     import xarray  # noqa: F401
 
     found = [Mechanism.load(EXAMPLE) for _ in range(2)]

@@ -64,15 +64,15 @@ class Traceable:
         sequence = self.program.sequence
         if any(isinstance(step, NumericStep) for step in self.program.steps) or sequence.motions is None:
             return False
-        kinds = {name: joint.kind for name, joint in self.traced.model.joints.items()}
-        for (table, name), parts in sequence.written.items():
-            wanted = parts
-            if table == "joints":
-                angle, slide = parts
-                wanted = [p for p, has in ((angle, kinds[name] in ("R", "C", "H")), (slide, kinds[name] != "R")) if has]
-            if any(part is None for part in wanted):
-                return False
-        return True
+        return all(None not in self.parts(table, name) for table, name in sequence.written)
+
+    def parts(self, table: str, name: str) -> list[Any]:
+        """Return the outputs of a series with their places; None where it does not follow from the rows alone."""
+        parts = self.program.sequence.written[table, name]
+        if table != "joints":
+            return list(parts)
+        kind = self.traced.model.joints[name].kind
+        return [part for part, has in zip(parts, (kind in ("R", "C", "H"), kind != "R"), strict=True) if has]
 
     def at(self, design: Mapping[str, float]) -> tuple[Array, bool]:
         """Return the numbers of one design, and whether it is read and planned alike."""
@@ -119,7 +119,8 @@ class CompiledMechanism:
         given = {"points": points, "bodies": bodies, "joints": joints}
         every = all(names is None for names in given.values())
         for table, names in given.items():
-            known = [name for kind, name in sequence.written if kind == table]
+            # the turning of a rod does not follow from the rows
+            known = [n for kind, n in sequence.written if kind == table and None not in self.mechanism.parts(kind, n)]
             for name in known if every else names_in(f"compile({table}=...)", names or ()):
                 if name not in known:
                     raise InputError(f"{origin}: [{table}] {name}: there is no such series{nearest(name, known)}")
@@ -145,18 +146,9 @@ class CompiledMechanism:
         self.tables = sequence.tables.copy()
         width, outputs, bodies = 0, [], []
         self.places: dict[tuple[str, str], list[tuple[Output, int]]] = {}
-        kinds = {name: joint.kind for name, joint in m.traced.model.joints.items()}
         for table, name in self.wanted:
-            parts = sequence.written[table, name]
-            if table == "joints":
-                has = (kinds[name] in ("R", "C", "H"), kinds[name] != "R")
-                parts = [part for part, wanted in zip(parts, has, strict=True) if wanted]
             self.places[table, name] = []
-            for part in parts:
-                if part is None:
-                    self.supported = False
-                    continue
-                output, place = part
+            for output, place in m.parts(table, name):
                 self.tables[place : place + 3] = width
                 self.places[table, name].append((output, width))
                 width += max(output.widths) * n

@@ -117,6 +117,8 @@ class _Sweep:
             if np.max(np.abs(gap), initial=0.0) <= CLOSED:
                 break
             J = system.jacobian(poses)[:, self.unknown] * system.column_scale[self.unknown] / system.row_scale[:, None]
+            if not (np.isfinite(J).all() and np.isfinite(gap).all()):
+                return None
             change = np.linalg.lstsq(J, -gap, rcond=1e-12)[0]
             largest = float(np.max(np.abs(change), initial=0.0))
             change *= min(1.0, 0.5 / largest) if largest > 0 else 1.0
@@ -132,7 +134,7 @@ class _Sweep:
             if largest < 1e-15:
                 break
         left = float(np.max(np.abs(gap), initial=0.0))
-        if left > 100 * CLOSED:
+        if not left <= 100 * CLOSED:
             return None
         residuals, name = self.solution.residuals, self.step.plan.name
         residuals[name] = max(left, residuals.get(name, 0.0))
@@ -142,6 +144,8 @@ class _Sweep:
         system = self.system
         J = system.jacobian(poses)
         mine = J[:, self.unknown] * system.column_scale[self.unknown] / system.row_scale[:, None]
+        if not np.isfinite(mine).all():
+            return SINGULAR, np.zeros(0), np.zeros(0)
         u, sigma, vt = np.linalg.svd(mine, full_matrices=False)
         if sigma[-1] <= REGULAR * sigma[0]:
             return SINGULAR, np.zeros(0), np.zeros(0)

@@ -274,7 +274,7 @@ def advance(
     if isinstance(step, NumericStep):
         from .numeric import sweep_numeric
 
-        with np.errstate(over="ignore", invalid="ignore"):  # what is not finite does not converge
+        with np.errstate(all="ignore"):  # what is not finite does not converge
             sweep_numeric(solution, step)
         return
     if not assembled and not _assemble(solution, items, method, modes):
@@ -468,7 +468,8 @@ def assembly_modes(
         for number, signs in enumerate(itertools.product((1.0, -1.0), repeat=len(m.BRANCHES)), 1):
             phi = np.zeros(len(solver.group.dependent))
             if m.position(phi, h, solver.par, t, np.array(signs), solver.group.work) == OK:
-                distance = float(np.linalg.norm((phi - solver.start) / scale))
+                with np.errstate(over="ignore"):  # farther away than numbers go
+                    distance = float(np.linalg.norm((phi - solver.start) / scale))
                 found.append(Mode(number, phi, np.array(signs), distance))
         return tuple(found)
     from .modes import newton_modes
