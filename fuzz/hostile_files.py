@@ -1,5 +1,6 @@
 """Spoilt files: mechanisms, specifications, tables and formulas, from the whole ones that the project has."""
 
+# ruff: noqa: E501 - lists of nonsense are as wide as they come
 from __future__ import annotations
 
 import datetime

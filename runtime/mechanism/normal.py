@@ -136,7 +136,7 @@ def _from_leaders(
     leaders: Mapping[Pin, str | None],
     solved: Mapping[str, int],
 ) -> Driver:
-    """Return a distance with its ends on the bodies that are known first at their pins, the one known first in front."""
+    """Return a distance with its ends on the bodies known first at their pins; the end known first comes first."""
     if driver.ends is None:
         return driver
     bodies, ends = list(driver.bodies), list(driver.ends)

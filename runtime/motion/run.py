@@ -552,7 +552,8 @@ def assembly_modes(
         for number, signs in enumerate(itertools.product((1.0, -1.0), repeat=len(m.BRANCHES)), 1):
             phi = np.zeros(len(solver.group.dependent))
             if m.position(phi, h, solver.par, t, np.array(signs), solver.group.work) == OK:
-                distance = float(np.linalg.norm((phi - solver.start) / scale))
+                with np.errstate(over="ignore"):  # farther away than numbers go
+                    distance = float(np.linalg.norm((phi - solver.start) / scale))
                 found.append(Mode(number, phi, np.array(signs), distance))
         return tuple(found)
     from .modes import newton_modes

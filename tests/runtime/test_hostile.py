@@ -343,3 +343,47 @@ def test_numbers_whose_squares_are_none(number: Any) -> None:
     else:
         with pytest.raises(InputError, match="is out of range - numbers go up to 1e"):
             m.structure()
+
+
+@pytest.mark.parametrize("profile", ["0", "atan2(0, 0)", 0])
+def test_a_cam_without_an_outline(profile: Any) -> None:
+    m = Mechanism.load(EXAMPLES / "cam-follower.toml")
+    m.joints["C"]["profile"] = profile
+    with pytest.raises(InputError, match="the radius of a cam is greater than 0"):
+        m.model()
+
+
+def test_a_cam_that_turns_faster_than_angles_can_tell() -> None:
+    m = Mechanism.load(EXAMPLES / "cam-follower.toml")
+    with pytest.raises(AssemblyError):
+        m.run(times=[0, 0.01, 0.02], jerk=True, rpm=6e32)
+
+
+def test_gears_whose_ratio_is_none() -> None:
+    m = Mechanism.load(EXAMPLES / "planetary-gear.toml")
+    name = next(n for n, joint in m.joints.items() if "radii" in joint)
+    m.joints[name]["radii"] = [1, 5e-324]
+    with pytest.raises(InputError, match="their ratio is beyond the range of numbers"):
+        m.model()
+
+
+def test_rows_of_a_table_too_close_together(tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text("0,0\n0.1,0.3\n1e200,0.6\n")
+    m = Mechanism.load(EXAMPLES / "four-bar.toml")
+    m.folder = tmp_path
+    m.drivers["theta"] = {"joint": m.drivers["theta"]["joint"], "table": "x.csv"}
+    with pytest.raises(InputError, match="no smooth curve passes"):
+        m.model()
+
+
+def test_assembly_modes_farther_away_than_numbers_go(four_bar: Mechanism) -> None:
+    with pytest.raises(AssemblyError):
+        four_bar.run(times=[0], a=1e99)
+
+
+def test_all_series_of_a_mechanism_with_a_rod() -> None:
+    """The turning of a rod does not follow from rows: it is no series of designs, and does not stop the others."""
+    c = Mechanism.load(EXAMPLES / "rssr.toml").compile(times=[0, 0.1], parameters=["omega"])
+    assert (c.batch({"omega": [6.0, 7.0]}).status == 0).all()
+    with pytest.raises(InputError, match="there is no such series"):
+        Mechanism.load(EXAMPLES / "rssr.toml").compile(times=[0, 0.1], bodies=["rod"])
