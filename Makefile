@@ -1,8 +1,10 @@
 # Every target sets up .venv when it is missing or older than pyproject.toml. Needs Python 3.11+ and make.
 #   make test PYTHON=python3.13    another interpreter (run `make clean` first when .venv exists)
 #   make test WORKERS=8            more test processes
+#   make fuzz N=2000 FUZZ="--family racks --seed 7"    part of the campaign
 PYTHON  ?= python3
 WORKERS ?= 2
+N       ?= 200
 
 VENV  := .venv
 STAMP := $(VENV)/.installed
@@ -10,7 +12,7 @@ PY    := $(VENV)/bin/python
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help venv demo test test-all fuzz-input check-generated lint types bench clean force
+.PHONY: help venv demo test test-all check-generated lint types bench fuzz fuzz-input clean force
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -52,7 +54,11 @@ types: $(STAMP) ## mypy, strict
 	@echo "== types"
 	@rm -rf build
 	@$(PY) -m pip install -qq --no-deps --no-build-isolation --no-compile --target build/check .
-	@MYPYPATH=build/check $(PY) -m mypy -p assurgent
+	@MYPYPATH=build/check $(PY) -m mypy -p assurgent -p fuzz
+
+# A bounded share is in the tests. Differences are shrunk and kept in out/fuzz.
+fuzz: $(STAMP) ## N random mechanisms against an independent solution (make fuzz N=2000)
+	@$(PY) -m fuzz --count $(N) --jobs $(WORKERS) $(FUZZ)
 
 bench: $(STAMP) ## measure speed, beside other programs
 	@$(PY) -m pip install -q -e ".[dev,bench]"
@@ -60,7 +66,7 @@ bench: $(STAMP) ## measure speed, beside other programs
 
 clean: ## remove everything that can be made again, .venv included
 	rm -rf $(VENV) build dist out *.egg-info .hypothesis .ruff_cache .mypy_cache .pytest_cache
-	find codegen templates generated runtime tests examples docs bench -name __pycache__ -type d -prune \
+	find codegen templates generated runtime tests fuzz examples docs bench -name __pycache__ -type d -prune \
 		-exec rm -rf {} + 2>/dev/null || true
 
 # The stamp holds the folder it was made in: a moved or copied checkout would otherwise go on

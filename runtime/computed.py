@@ -99,8 +99,8 @@ def inverse_dynamics(
         outcome = inverse(model, times, progress, method, prepared)
     except np.linalg.LinAlgError:
         why = {
-            "tangent": "a motion without inertia, joints that hold more than they need, or a cam",
-            "inverse": "a body without mass or inertia, joints that hold more than they need, or a cam",
+            "tangent": "a motion without inertia, or joints that hold more than they need",
+            "inverse": "a body without mass or inertia, or joints that hold more than they need",
         }.get(method, "a value that is not finite")
         raise InputError(
             f"{model.origin or model.name}: --method {method}: its equations are singular here ({why}) - use the "

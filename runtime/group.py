@@ -57,7 +57,7 @@ class GroupType:
 
     @cached_property
     def steady(self) -> bool:
-        """Whether its Jacobian is the same everywhere, so that it is always closed and never singular: a driven crank."""
+        """Whether its Jacobian is the same everywhere: a driven crank is always closed and never singular."""
         if self.branches or not self.module.CLOSED_FORM:
             return False
         names = (self.dependent, self.independent, self.parameters)

@@ -37,10 +37,10 @@ ADDRESS, ASSEMBLY, PLACE, PHI, N_PHI, SETTLE, STEP_SIZE = range(7)
 # columns of the report of a look at the quality
 LEAST, LEAST_AT, RESIDUAL, SUSPECTS, REPORT_SIZE = range(5)
 # what may have happened between two lanes: nothing, the group came near to singularity, it jumped, the step is too long
-NOTHING, NEAR, JUMP, LONG = range(4)
+NOTHING, NEAR, JUMP, LONG, NEAR_AND_LONG = range(5)
 CLOSE = 0.6  # conditioning of two lanes together above which neither is near to singularity
 STEEP = 0.35  # change of the conditioning between two lanes that is not trusted
-FAR_OFF = 0.25  # distance from the prediction, as a share of the way of the step, that is not trusted
+FAR_OFF = 0.08  # distance from the prediction, as a share of the way of the step, that is not trusted
 # Newton at once: lanes of one serial step where it is not one lane, lanes worth it, and steps of one lane after a
 # longer one that was not trusted.
 SHORTEST, LONGEST, FEWEST, PAUSE = 4, 32, 32, 16
@@ -339,8 +339,8 @@ def marks(kappa, state, t, rows, closed, found):  # type: ignore[no-untyped-def]
     size = largest_of(rows, state, 0)
     for k in range(last - 1):
         found[k] = nearing(kappa, t, k, 0, last)
-        if found[k] == NOTHING and not closed and not missed(rows, t, state, k, k + 1) <= FAR_OFF:
-            found[k] = LONG
+        if not closed and not missed(rows, t, state, k, k + 1) <= FAR_OFF:
+            found[k] = NEAR_AND_LONG if found[k] == NEAR else LONG
         if not closed or found[k] != NOTHING:
             continue
         if k == 0 or k == last - 2:

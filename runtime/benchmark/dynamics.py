@@ -54,6 +54,7 @@ def partition(case: Case) -> Prepared:
     from numba import njit
 
     from ..dynamics import integrator
+    from ..dynamics.noted import Noted
     from ..dynamics.partition import Partition
 
     model = case.model()
@@ -64,11 +65,11 @@ def partition(case: Case) -> Prepared:
         return Partition(given, begin(given), lambda _: None, reactions=False)
 
     def run(tolerance: float) -> Run:
-        ours, states = started(tolerance), []
+        ours = started(tolerance)
         ours.machine()
-        seconds = clocked(lambda: ours.integrate(times, lambda *state: states.append(state)))
-        t, y = states[-1][0][-1], states[-1][1][-1]
-        posture = ours.record(float(t), *y.reshape(2, -1)).posture
+        noted = Noted(model, ours.gauge, ours.inertia, ours.applied, False, times)
+        seconds = clocked(lambda: ours.integrate(times, noted))
+        posture = ours.record(ours.t, ours.z, ours.zdot).posture
         return Run(seconds, joint_places(model, posture.origin, posture.rotation), ours.counts.evaluations)
 
     ours = started(REFERENCE)

@@ -28,12 +28,17 @@ class Run:
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """A peer's own model of a case: `run` integrates with a resolution, `evaluate` is one right-hand side or step."""
+    """A peer's own model of a case: `run` integrates with a resolution, `evaluate` is one right-hand side or step.
+
+    `record` integrates with a resolution and keeps a number of states, equally far apart: its processor time, and how
+    many numbers were kept.
+    """
 
     run: Callable[[float], Run]
     evaluate: Callable[[], Any]
     what: str  # what one evaluation is
     resolutions: tuple[float, ...]  # coarse to fine
+    record: Callable[[float, int], tuple[float, int]] | None = None
 
 
 @dataclass(frozen=True)

@@ -98,8 +98,27 @@ def exudyn(case: Case) -> Prepared:
             origin[k] = reference + np.array([x, y]) - turned(angle[k : k + 1])[0] @ inertia.centre[k]
         return Run(seconds, joint_places(model, origin, turned(angle)), steps)
 
+    sensors: list[int] = []
+
+    def record(step: float, states: int) -> tuple[float, int]:
+        """Coordinates and velocities of all nodes by its own sensors, kept in memory."""
+        if not sensors:
+            kinds = (exu.OutputVariableType.Coordinates, exu.OutputVariableType.Coordinates_t)
+            sensors.extend(
+                system.AddSensor(items.SensorNode(
+                    nodeNumber=node, storeInternal=True, writeToFile=False, outputVariableType=kind
+                ))
+                for node in nodes.values() for kind in kinds
+            )  # fmt: skip
+            system.Assemble()
+        every = case.end / (states - 1)
+        settings.solution.sensors.active, settings.solution.sensors.writePeriod = True, every
+        seconds = integrate(case.end, (states - 1) * int(np.ceil(every / step * (1.0 - 1e-9))))
+        settings.solution.sensors.active = False
+        return seconds, sum(system.GetSensorStoredData(s).size for s in sensors)
+
     steps = 1000
-    return Prepared(run, lambda: integrate(1e-2 * case.end, steps), f"{steps} steps", halved(case))
+    return Prepared(run, lambda: integrate(1e-2 * case.end, steps), f"{steps} steps", halved(case), record)
 
 
 # ---- MuJoCo -------------------------------------------------------------------------------------------------------
@@ -182,8 +201,22 @@ def mujoco(case: Case) -> Prepared:
         for _ in range(1000):
             mj.mj_forward(system, data)
 
+    def record(step: float, states: int) -> tuple[float, int]:
+        """Coordinates and velocities, read where they are asked for."""
+        each = int(np.ceil(case.end / (states - 1) / step * (1.0 - 1e-9)))
+        begin_at_rest(case.end / (states - 1) / each)
+        kept = np.empty((states, system.nq + system.nv))
+
+        def integrate() -> None:
+            kept[0, : system.nq], kept[0, system.nq :] = data.qpos, data.qvel
+            for k in range(1, states):
+                mj.mj_step(system, data, each)
+                kept[k, : system.nq], kept[k, system.nq :] = data.qpos, data.qvel
+
+        return clocked(integrate), kept.size
+
     begin_at_rest(case.end / 1000)
-    return Prepared(run, forwards, "1000 mj_forward", halved(case))
+    return Prepared(run, forwards, "1000 mj_forward", halved(case), record)
 
 
 # ---- Pinocchio ----------------------------------------------------------------------------------------------------

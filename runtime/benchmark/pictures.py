@@ -57,47 +57,40 @@ def _finish(axes: Axes, title: str) -> None:
     axes.grid(visible=True, which="major", alpha=0.3)
 
 
-def planar(rows: Sequence[Row], path: Path) -> None:
-    """Save Figure 7: time over the number of equations, measured, and the paper's."""
+def _beside(rows: Sequence[Row], title: str, paper: Mapping[str, Sequence[float]], sizes: Sequence[int],
+            table: str, path: Path) -> None:  # fmt: skip
+    """Save time over the number of equations, measured, and the paper's."""
     figure = _figure(11, 5)
     ours, theirs = figure.subplots(1, 2, sharey=True, sharex=True)
     _lines(ours, rows)
-    _finish(ours, "planar four-bar, 24,000 steps: measured")
-    for i, name in enumerate(("global", "global_sparse", "mod_td", "mod_3ot")):
+    _finish(ours, f"{title}: measured")
+    for name, seconds in paper.items():
         label, colour = STYLES[name]
-        seconds = [s[i] for s in TABLE_3.values()]
-        theirs.plot(list(TABLE_3), seconds, marker="s", markersize=4, color=colour, label=label.split(",")[0])
-    _finish(theirs, "the paper, Table 3 (Fortran, i5-2400)")
+        theirs.plot(sizes, seconds, marker="s", markersize=4, color=colour, label=label.split(",")[0])
+    _finish(theirs, f"the paper, {table} (Fortran, i5-2400)")
     theirs.set_ylabel("")
     for axes in (ours, theirs):
         axes.legend(fontsize="small", loc="upper left")
-    top = ours.get_ylim()[1]
-    ours.set_ylim(top=top * 30)  # room for the legend
+    ours.set_ylim(top=ours.get_ylim()[1] * 30)  # room for the legend
     figure.savefig(path, dpi=120)
+
+
+def planar(rows: Sequence[Row], path: Path) -> None:
+    """Save Figure 7."""
+    methods = ("global", "global_sparse", "mod_td", "mod_3ot")
+    paper = dict(zip(methods, zip(*TABLE_3.values(), strict=True), strict=True))
+    _beside(rows, "planar four-bar, 24,000 steps", paper, list(TABLE_3), "Table 3", path)
 
 
 def spatial(rows: Sequence[Row], path: Path) -> None:
-    """Save Table 4 as a picture: time over the number of equations at the highest speed, measured, and the paper's."""
-    speed = max(row.speed for row in rows)
-    figure = _figure(11, 5)
-    ours, theirs = figure.subplots(1, 2, sharey=True, sharex=True)
-    _lines(ours, [row for row in rows if row.speed == speed])
-    _finish(ours, f"spatial slider-crank, 24,000 steps at {speed:g} rad/s: measured")
-    sizes = list(TABLE_4_SECONDS)
-    sparse = np.array([TABLE_4_SECONDS[n][2] for n in sizes])
-    for name, seconds in (
-        ("global_sparse", sparse),
-        ("mod_td", sparse / [TABLE_4[n][0][2] for n in sizes]),
-        ("mod_3ot", sparse / [TABLE_4[n][1][2] for n in sizes]),
-    ):
-        label, colour = STYLES[name]
-        theirs.plot(sizes, seconds, marker="s", markersize=4, color=colour, label=label.split(",")[0])
-    _finish(theirs, "the paper, Table 4 (Fortran, i5-2400)")
-    theirs.set_ylabel("")
-    for axes in (ours, theirs):
-        axes.legend(fontsize="small", loc="upper left")
-    ours.set_ylim(top=ours.get_ylim()[1] * 30)
-    figure.savefig(path, dpi=120)
+    """Save Table 4 as a picture: the highest speed."""
+    speed, sizes = max(row.speed for row in rows), list(TABLE_4_SECONDS)
+    sparse = [TABLE_4_SECONDS[n][2] for n in sizes]
+    paper = {"global_sparse": sparse}
+    for i, name in enumerate(("mod_td", "mod_3ot")):
+        paper[name] = [s / TABLE_4[n][i][2] for s, n in zip(sparse, sizes, strict=True)]
+    title = f"spatial slider-crank, 24,000 steps at {speed:g} rad/s"
+    _beside([row for row in rows if row.speed == speed], title, paper, sizes, "Table 4", path)
 
 
 def accuracy(path: Path, n: int = 720) -> None:

@@ -9,6 +9,7 @@ import os
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,10 @@ import numpy as np
 
 from ..mechanism.builder import Mechanism
 from ..motion.plan import Array
-from . import chains, dynamics_cases, startup
+from . import chains, dynamics, dynamics_cases, startup
 from .claims import Claim
+from .dynamics_common import clocked
+from .dynamics_peers import PEERS
 from .files import FOLDER
 from .peers import INSTALL, _module
 from .timing import least
@@ -212,9 +215,69 @@ def _simulation(outputs: int, rounds: int) -> Iterator[Called]:
     s = least({"some": lambda: m.simulate(times=some), "two": lambda: m.simulate(times=ends)}, 1)
     what = "ms: one output of simulate, chain of 40 loops"
     yield Called(what, Claim(what, max(1e3 * (s["some"] - s["two"]) / 200, 0.0), 0.1, False))
-    for name, package in (("MuJoCo", "mujoco"), ("Exudyn", "exudyn")):
-        text = f"{name}, {outputs} states recorded / simulate, equal accuracy"
-        yield Called(text, why=_missing(package) or "integration alone: `assurgent bench --dynamics`")
+    yield from _recorded(outputs, rounds)
+    yield _again(outputs, rounds)
+
+
+def _recorded(outputs: int, rounds: int) -> Iterator[Called]:
+    """A free four-bar: others keep states, ours makes whole results, each as coarse as the accuracy allows."""
+    case = dynamics_cases.four_bar()
+    m, exact = _mechanism(case.text), dynamics.reference(case)
+    ours = dynamics.measure("ours", "", case, dynamics.partition(case), exact, 1)
+    m.simulation["tolerance"] = ours.resolution
+    times: Any = np.linspace(0.0, case.end, outputs)
+    for _ in range(2):  # what is kept from one call to the next
+        m.simulate(times=times)
+    seconds = min(clocked(lambda: m.simulate(times=times)) for _ in range(rounds))
+    for peer in PEERS:
+        text = f"{peer.name}, {outputs} states recorded / simulate with all results, equal accuracy"
+        prepared = peer.prepare(case) if peer.version() is not None else None
+        if prepared is None or prepared.record is None:
+            if peer.name != "Pinocchio":  # whose integrator is SciPy's
+                yield Called(text, why=_missing(peer.package) or "")
+            continue
+        found = dynamics.measure(peer.name, "", case, prepared, exact, 1)
+        theirs, kept = min(prepared.record(found.resolution, outputs) for _ in range(rounds))
+        if not found.reached or kept < outputs:
+            yield Called(text, why=f"an error of {found.error:.0e}, {kept} numbers kept")
+            continue
+        yield Called(text, Claim(text, theirs / seconds, 1, True))
+
+
+def _again(outputs: int, rounds: int) -> Called:
+    """A free four-bar with another length at every call: what is neither integration nor record."""
+    from ..dynamics import forward
+    from ..dynamics.noted import Noted
+    from ..dynamics.partition import Partition
+
+    m = _mechanism(dynamics_cases.four_bar().text)
+    m.parameter("crank", m.bodies["crank"]["length"])
+    m.bodies["crank"]["length"] = "crank"
+    times: Any = np.linspace(0.0, 1.0, outputs)
+    inside = [0.0]
+
+    def timed(action: Callable[..., Any]) -> Callable[..., Any]:
+        def called(*given: Any) -> Any:
+            found: list[Any] = []
+            inside[0] += clocked(lambda: found.append(action(*given)))
+            return found[0]
+
+        return called
+
+    places: tuple[tuple[Any, str], ...] = (Partition, "integrate"), (Noted, "record"), (forward, "results")
+    kept = [getattr(owner, name) for owner, name in places]
+    outside = []
+    try:
+        for (owner, name), action in zip(places, kept, strict=True):
+            setattr(owner, name, timed(action))
+        for k in range(rounds + 5):
+            inside[0] = 0.0
+            outside.append(clocked(partial(m.simulate, times=times, crank=0.3 + 1e-4 * k)) - inside[0])
+    finally:
+        for (owner, name), action in zip(places, kept, strict=True):
+            setattr(owner, name, action)
+    what = "ms: simulate of the free four-bar, a parameter changed, outside integration and records"
+    return Called(what, Claim(what, 1e3 * min(outside), 3, False))
 
 
 def _starting() -> Called:

@@ -142,7 +142,7 @@ class Augmented:
             s = np.linalg.svd(matrix, compute_uv=False)
             self._redundant = bool(s[-1] <= RANK * s[0])
         if not self._redundant:
-            return np.linalg.solve(matrix, rhs)
+            return np.asarray(np.linalg.solve(matrix, rhs), dtype=np.float64)
         return np.asarray(np.linalg.lstsq(matrix, rhs, rcond=RANK)[0])
 
     def rates(self, t: float, y: Array) -> Array:

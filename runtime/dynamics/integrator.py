@@ -20,7 +20,7 @@ from ..items import next_to
 from ..motion.global_kernels import call2
 from . import chain
 from .equationkernels import accept, look_wanted
-from .loads import component
+from .loads import LOAD_SIZE, TORSION, component
 
 STAGES = 12
 
@@ -38,7 +38,7 @@ A, C = _tableau()
 E3, E5, D = np.array(DOP853.E3), np.array(DOP853.E5), np.array(DOP853.D)
 SAFETY, LEAST, MOST, EXPONENT = 0.9, 0.2, 10.0, -1.0 / 8.0
 
-GO_ON, OUTPUT, LOOK, FAILED = 0, 1, 2, 4  # why the compiled loop returns: bits
+GO_ON, LOOK, FAILED, LOST = 0, 1, 2, 4  # why the compiled loop returns: bits
 PATIENCE = 10_000  # steps after which it returns in any case, so that the user can interrupt
 # places in the control array of numbers
 (
@@ -46,7 +46,7 @@ PATIENCE = 10_000  # steps after which it returns in any case, so that the user 
     N_CONTROL,
 ) = range(14)  # fmt: skip
 # places in the counters
-NEXT, STEPS, EVALUATIONS, UNSEEN, SELDOM, OFTEN, MEETINGS, N_COUNTS = range(8)
+NEXT, STEPS, EVALUATIONS, UNSEEN, SELDOM, OFTEN, MEETINGS, FIRST, N_COUNTS = range(9)
 
 OPTIONS: dict[str, Any] = {
     "cache": True, "error_model": "numpy", "fastmath": {"contract"}, "no_cfunc_wrapper": True, "_nrt": False,
@@ -71,29 +71,37 @@ def rates(ints, x, t, y, K, s):  # type: ignore[no-untyped-def]
 
 @njit(**OPTIONS)
 @chain.dated
-def evaluate(ints, x, times, states, K, rows, angles):  # type: ignore[no-untyped-def]
-    """All rows (q, q̇, q̈, R; 3 + f x row x lane) and planar angles (body x lane) at states of some times.
+def evaluate(ints, x, times, states, lo, hi, K, s, rows, angles, turns, first):  # type: ignore[no-untyped-def]
+    """All rows (q, q̇, q̈, R; 3 + f x row x lane), planar angles (body x lane) and turns of torsion springs, next to
+    which they are (spring x lane), at the states lo to hi - 1.
 
-    Returns the number of lanes before the first without a solution. K is spare; the base of predictions stays.
+    State k is lane k - first. Returns the first state without a solution. K[s] is spare; the base of predictions stays.
     """
     f, n, state = ints[chain.FREE], ints[chain.ROWS], ints[chain.STATE]
-    for lane in range(len(times)):
-        if not rates(ints, x, times[lane], states[lane], K, 0):
-            return lane
+    for k in range(lo, hi):
+        if not rates(ints, x, times[k], states[k], K, s):
+            return k
+        at = k - first
         for i in range(n):
             row = state + i
             bend = x[row + 2 * n]
             for j in range(f):
-                bend += x[row + (3 + j) * n] * K[0, f + j]
-                rows[3 + j, i, lane] = x[row + (3 + j) * n]
-            rows[0, i, lane], rows[1, i, lane], rows[2, i, lane] = x[row], x[row + n], bend
-        dt = times[lane] - x[chain.BASE_TIME]
+                bend += x[row + (3 + j) * n] * K[s, f + j]
+                rows[3 + j, i, at] = x[row + (3 + j) * n]
+            rows[0, i, at], rows[1, i, at], rows[2, i, at] = x[row], x[row + n], bend
+        dt = times[k] - x[chain.BASE_TIME]
         for i in range(ints[chain.BODIES]):
             e, place = ints[ints[chain.BODY_AT] + i], ints[chain.ANGLES] + 3 * i
             value = np.arctan2(component(ints, x, e, 1, 0), component(ints, x, e, 0, 0))
             ahead = x[place] + dt * (x[place + 1] + 0.5 * dt * x[place + 2])
-            angles[i, lane] = next_to(value, ahead)
-    return len(times)
+            angles[i, at] = next_to(value, ahead)
+        spring = 0
+        for i in range(ints[chain.LOADS]):
+            load = ints[chain.LOAD_AT] + LOAD_SIZE * i
+            if ints[load] == TORSION:
+                turns[spring, at] = x[ints[load + 9]] + dt * x[ints[load + 9] + 1]
+                spring += 1
+    return hi
 
 
 # ---- when Python should look --------------------------------------------------------------------------------------
@@ -212,8 +220,12 @@ def longest(y, control, scale):  # type: ignore[no-untyped-def]
 
 @njit(**OPTIONS)
 @chain.dated
-def advance(ints, x, y, K, F, trial, atol, scale, control, counts, times, out):  # type: ignore[no-untyped-def]
-    """Step until asked times were passed (their states are in `out`), a look is due, or no step is short enough.
+def advance(  # type: ignore[no-untyped-def]
+    ints, x, y, K, F, trial, atol, scale, control, counts, times, out, rows, angles, turns
+):
+    """Step until the end is reached, a look is due, or no step is short enough.
+
+    States at the asked times are in `out`; what is reported there, from the time FIRST on, in rows, angles and turns.
 
     K[0] holds the rates at the present state, which is also the base of predictions. The last number of a state is the
     kinetic energy, integrated from the power of all loads and drivers: after a step it must be that of the rates.
@@ -252,7 +264,6 @@ def advance(ints, x, y, K, F, trial, atol, scale, control, counts, times, out): 
         why = LOOK if look_due(ints, x, trial, control, counts) else GO_ON
         k = counts[NEXT]
         if k < len(times) and times[k] <= ahead:
-            why |= OUTPUT
             for i in range(n):
                 F[7, i] = trial[i]
             if times[k] < ahead:
@@ -267,7 +278,11 @@ def advance(ints, x, y, K, F, trial, atol, scale, control, counts, times, out): 
                 else:
                     interpolate((times[k] - t) / h, y, F, out, k)
                 k += 1
-            counts[NEXT] = k
+            counts[NEXT] = evaluate(
+                ints, x, times, out, counts[NEXT], k, K, 0, rows, angles, turns, counts[FIRST]
+            )
+            if counts[NEXT] < k:
+                return LOST
             for i in range(n):
                 trial[i] = F[7, i]
         for i in range(n):
@@ -281,7 +296,7 @@ def advance(ints, x, y, K, F, trial, atol, scale, control, counts, times, out): 
 # ---- a fixed step -------------------------------------------------------------------------------------------------
 @njit(**OPTIONS)
 @chain.dated
-def march(ints, x, y, K, trial, control, counts, times, out):  # type: ignore[no-untyped-def]
+def march(ints, x, y, K, trial, control, counts, times, out, rows, angles, turns):  # type: ignore[no-untyped-def]
     """The classical Runge-Kutta method of order 4: equal steps of at most STEP from one asked time to the next.
 
     It returns as `advance` does; counts[NEXT] is the asked time that is under way.
@@ -314,8 +329,9 @@ def march(ints, x, y, K, trial, control, counts, times, out):  # type: ignore[no
         if left == 1.0:
             for i in range(n):
                 out[k, i] = y[i]
-            counts[NEXT] = k + 1
-            why |= OUTPUT
-        if why != GO_ON:
+            counts[NEXT] = evaluate(ints, x, times, out, k, k + 1, K, 4, rows, angles, turns, counts[FIRST])
+            if counts[NEXT] == k:
+                return LOST
+        if why != GO_ON or ahead >= control[END]:
             return why
     return GO_ON

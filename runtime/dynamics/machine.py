@@ -95,22 +95,15 @@ class Machine:
             found[:] = np.nan
         return np.asarray(found[0])
 
-    def evaluate(self, times: Array, states: Array) -> tuple[Array, Array, int]:
-        """Return all rows (3 + f x row x lane: q, q̇, q̈, R) and planar angles at states, and how many have a solution.
+    def room(self, lanes: int) -> tuple[Array, Array, Array]:
+        """Return room for all rows (3 + f x row x lane: q, q̇, q̈, R), planar angles and turns of torsion springs."""
+        rows, bodies = int(self.ints[chain.ROWS]), int(self.ints[chain.BODIES])
+        return np.empty((3 + self.f, rows, lanes)), np.empty((bodies, lanes)), np.empty((len(self._turns), lanes))
 
-        The states are next to the last accepted one.
-        """
-        n = len(times)
-        rows = np.empty((3 + self.f, int(self.ints[chain.ROWS]), n))
-        angles = np.empty((int(self.ints[chain.BODIES]), n))
-        K = np.empty((1, 2 * self.f + 1))
-        reached = integrator.evaluate(self.ints, self.floats, times, np.ascontiguousarray(states), K, rows, angles)
-        return rows, angles, int(reached)
-
-    def turns_ahead(self, times: Array) -> dict[str, Array]:
-        """Return the turns of torsion springs as they are predicted from the last accepted state."""
-        x, dt = self.floats, times - self.floats[chain.BASE_TIME]
-        return {name: x[place] + dt * x[place + 1] for name, place in self._turns.items()}
+    @property
+    def springs(self) -> tuple[str, ...]:
+        """The torsion springs, in the order of their turns."""
+        return tuple(self._turns)
 
     # ---- from Python to compiled code -----------------------------------------------------------------------------
     def enter(self, t: float, y: Array) -> Array:

@@ -6,7 +6,7 @@ evaluated there. Bodies, forces, energies and the criterion follow at the end, s
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -27,42 +27,47 @@ CLEAR = 1e-2  # pivots below this part of the largest: the coordinates in use ar
 
 
 @dataclass(eq=False)
-class _Stretch:
+class Stretch:
     """Lanes of one set of coordinates."""
 
     mechanics: Mechanics
     built: Built
     chosen: Chosen
-    times: list[Array] = field(default_factory=list)
-    rows: list[Array] = field(default_factory=list)  # 3 + f x row x lane
-    angles: list[Array] = field(default_factory=list)  # body x lane
-    turns: list[dict[str, Array]] = field(default_factory=list)
+    springs: tuple[str, ...]
+    first: int  # of the asked times
+    rows: Array  # 3 + f x row x lane; from here on there is room for all later times
+    angles: Array  # body x lane
+    turns: Array  # torsion spring x lane: values next to their turns
+    count: int = 0
 
 
 class Noted:
     """The evaluated states of a run."""
 
-    def __init__(self, model: Model, gauge: Gauge, inertia: Inertia, applied: Applied, reactions: bool) -> None:
+    def __init__(
+        self, model: Model, gauge: Gauge, inertia: Inertia, applied: Applied, reactions: bool, times: Array
+    ) -> None:
+        self.times, self.done = times, 0  # those that are asked for, and how many are evaluated
         self.model, self.gauge, self.inertia, self.applied, self.reactions = model, gauge, inertia, applied, reactions
-        self.stretches: list[_Stretch] = []
+        self.stretches: list[Stretch] = []
         self.not_unique: set[str] = set()
         self.residual = 0.0
 
-    def add(self, machine: Machine, built: Built, chosen: Chosen, times: Array, states: Array) -> bool:
-        """Evaluate states (lane x 2 f) in the coordinates in use; False where one has no solution, and ends there."""
+    def enter(self, machine: Machine, built: Built, chosen: Chosen) -> Stretch:
+        """Return where the next instants are written to, in the coordinates in use."""
         if not self.stretches or self.stretches[-1].mechanics is not machine.mechanics:
-            self.stretches.append(_Stretch(machine.mechanics, built, chosen))
-        rows, angles, n = machine.evaluate(times, states)
-        last = self.stretches[-1]
-        last.times.append(times[:n])
-        last.rows.append(rows[:, :, :n])
-        last.angles.append(angles[:, :n])
-        last.turns.append({name: ahead[:n] for name, ahead in machine.turns_ahead(times).items()})
-        return n == len(times)
+            room = machine.room(len(self.times) - self.done)
+            self.stretches.append(Stretch(machine.mechanics, built, chosen, machine.springs, self.done, *room))
+        return self.stretches[-1]
+
+    def reached(self, count: int) -> None:
+        """Note how many of the asked times are evaluated."""
+        self.done = count
+        self.stretches[-1].count = count - self.stretches[-1].first
 
     def record(self) -> Recorded:
         """Return everything that is reported at the states so far."""
-        count = sum(len(t) for s in self.stretches for t in s.times)
+        count = sum(s.count for s in self.stretches)
         model, drivers = self.model, len(self.model.drivers)
         motions, criterion = Motions(model, count), Criterion(self.gauge, self.inertia)
         kinetic, potential, efforts = np.empty(count), np.empty(count), np.empty((drivers, count))
@@ -71,8 +76,9 @@ class Noted:
         independent: list[tuple[str, ...]] = []
         first = 0
         for stretch in self.stretches:
-            time, rows, angles = (np.concatenate(x, axis=-1) for x in (stretch.times, stretch.rows, stretch.angles))
-            turns = {n: np.concatenate([t[n] for t in stretch.turns]) for n in stretch.turns[0]}
+            time = self.times[stretch.first : stretch.first + stretch.count]
+            rows, angles = (np.ascontiguousarray(x[..., : stretch.count]) for x in (stretch.rows, stretch.angles))
+            turns = dict(zip(stretch.springs, stretch.turns[:, : stretch.count], strict=True))
             self._look(stretch, time, rows)
             reader = Reader(stretch.mechanics.program)
             forces = Forces(stretch.built.model, stretch.built.structure.groups)
@@ -108,7 +114,7 @@ class Noted:
             tuple(independent),
         )
 
-    def _look(self, stretch: _Stretch, time: Array, rows: Array) -> None:
+    def _look(self, stretch: Stretch, time: Array, rows: Array) -> None:
         """Note the largest residual of the groups, relative to the size squared."""
         from ..motion.continuity import quality
 

@@ -28,6 +28,7 @@ from .start import Start
 if TYPE_CHECKING:
     from .again import Begun
     from .machine import Machine
+    from .noted import Noted
     from .stepping import Stepping
 
 CLEARLY = 4.0  # how many times better (in squared cosines) another set must be before it takes over
@@ -159,75 +160,69 @@ class Partition:
         """Return what is reported at increasing times from the start on, and why they end early (None: not)."""
         from .noted import Noted
 
-        noted = Noted(self.model, self.gauge, self.inertia, self.applied, self.reactions)
-
-        def note(at: Array, states: Array) -> None:
-            if not noted.add(self.machine(), self.sets.built(self.chosen), self.chosen, at, states):
-                raise _LostError
-
-        stop = self.integrate(times, note)
+        noted = Noted(self.model, self.gauge, self.inertia, self.applied, self.reactions, times)
+        stop = self.integrate(times, noted)
         found = noted.record()
         self.counts.residual, self.not_unique = noted.residual, noted.not_unique
         return found, stop
 
-    def integrate(self, times: Array, note: Callable[[Array, Array], None]) -> Stop | None:
-        """Pass times and their states (time x (z, ż)) to `note`, some at a time, while their coordinates are in use."""
+    def integrate(self, times: Array, noted: Noted) -> Stop | None:
+        """Go through all times; what is reported there is noted while their coordinates are in use."""
         try:
-            return self._advance(times, note)
+            return self._advance(times, noted)
         except _LostError:
             return self._stop(self.t)
         finally:
             self.counts.evaluations += self.equations.mechanics.evaluations
 
-    def _advance(self, times: Array, note: Callable[[Array, Array], None]) -> Stop | None:
-        from .integrator import EVALUATIONS, FAILED, LOOK, OUTPUT, STEPS
+    def _advance(self, times: Array, noted: Noted) -> Stop | None:
+        from .integrator import EVALUATIONS, FAILED, LOOK, LOST, STEPS
         from .stepping import Stepping
 
         k = int(np.searchsorted(times, self.t, side="right"))
-        if k:  # at the start
-            y = np.concatenate([self.z, self.zdot])
-            self._ready(self._last_weighed).enter(self.t, y)
-            note(np.full(k, self.t), np.tile(y, (k, 1)))
-        if k == len(times):
-            return None
         tolerance = max(TIGHTER * self.model.simulation.tolerance, 3e-14)
         stepping = Stepping(self.f, times, k, tolerance, self.fixed_step)
         gain = 1.0 + WATCHED * (CLEARLY - 1.0)
         stepping.limits(STRIDE, SINGULAR, NEAR, NODES[-1], gain, SELDOM, self.f == 1 and not self.model.drivers)
-        self._enter(stepping, self._last_weighed)
+        self._enter(stepping, self._last_weighed, noted)
+        stepping.repeat(k)
+        noted.reached(stepping.next)
         try:
-            while k < len(times):
+            while stepping.next < len(times):
                 why = stepping.go()
+                noted.reached(stepping.next)
                 self.t, (self.z, self.zdot) = stepping.time, stepping.y[:-1].copy().reshape(2, -1)
                 stepping.machine.leave(self.applied)
+                if why & LOST:
+                    raise _LostError
                 if why & FAILED:
                     moved = self._moved(self.t, self.z, self.zdot)  # the state that tells which group is at its end
                     self._accept(moved)
                     self._distance = min(self.equations.mechanics.conditioning().values(), default=1.0)
                     here = self._weighed(moved)
                     jumped = stepping.machine.jumped
-                    if (self._distance > DEAD or not self._leave(here, moved)) or not self._enter(stepping, here):
+                    left = self._distance <= DEAD and self._leave(here, moved)
+                    if not left or not self._enter(stepping, here, noted):
                         return self._stop(self.t, jumped)
                     continue
-                if why & OUTPUT:
-                    note(times[k : stepping.next], stepping.out[k : stepping.next, :-1])
-                    k = stepping.next
-                if why & LOOK and k < len(times):
+                if why & LOOK and stepping.next < len(times):
                     moved = self._moved(self.t, self.z, self.zdot)
                     self._accept(moved)
                     weighed = self._look(moved)
                     if weighed is None:
                         return self._stop(self.t)
-                    if not self._enter(stepping, weighed):
+                    if not self._enter(stepping, weighed, noted):
                         return self._stop(self.t, "")
             return None
         finally:
             self.counts.steps = int(stepping.counts[STEPS])
             self.counts.evaluations += int(stepping.counts[EVALUATIONS])
 
-    def _enter(self, stepping: Stepping, weighed: Weighed) -> bool:
+    def _enter(self, stepping: Stepping, weighed: Weighed, noted: Noted) -> bool:
         """Go on in compiled code from the present state, in the coordinates now in use; False where energy jumps."""
-        kept = stepping.enter(self._ready(weighed), self.t, np.concatenate([self.z, self.zdot]))
+        machine = self._ready(weighed)
+        stretch = noted.enter(machine, self.sets.built(self.chosen), self.chosen)
+        kept = stepping.enter(machine, self.t, np.concatenate([self.z, self.zdot]), stretch)
         stepping.looked(self._distance)
         return kept
 

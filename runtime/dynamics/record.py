@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..mechanism.bodymotion import BodyMotion
 from ..mechanism.geometry import perpendicular, rotation_between
@@ -119,32 +118,5 @@ def results(
     chosen = np.flatnonzero(np.isin(times, asked))
     if len(chosen) == len(times):
         return result
-    cut = _chosen(result if tables is None else replace(result, points={}, bodies={}, joints={}), chosen)
+    cut = (result if tables is None else replace(result, points={}, bodies={}, joints={})).at(chosen)
     return cut if tables is None else replace(cut, points=points, bodies=bodies, joints=joints)
-
-
-def _chosen(result: Results, chosen: NDArray[np.int64]) -> Results:
-    """Return results at some of their times."""
-
-    def cut(value: Any) -> Any:
-        if isinstance(value, tuple):
-            return tuple(value[k] for k in chosen)
-        return value[chosen] if isinstance(value, np.ndarray) else value
-
-    def cut_series(series: Any) -> Any:
-        return replace(series, **{f.name: cut(getattr(series, f.name)) for f in fields(series)})
-
-    def cut_table(table: Any) -> Any:
-        return None if table is None else {name: cut_series(series) for name, series in table.items()}
-
-    names = ("points", "bodies", "joints", "drivers", "actuators", "reactions")
-    tables = {t: cut_table(getattr(result, t)) for t in names}
-    criterion = None if result.criterion is None else {c: cut(x) for c, x in result.criterion.items()}
-    return replace(
-        result,
-        time=cut(result.time),
-        energy=None if result.energy is None else cut_series(result.energy),
-        criterion=criterion,
-        independent=cut(result.independent),
-        **tables,
-    )

@@ -7,6 +7,7 @@ import numpy as np
 from ..mechanism.model import Array
 from . import integrator
 from .machine import Machine
+from .noted import Stretch
 
 BALANCE = 1e-6  # of the largest kinetic energy so far: what a step may leave of its work; far above its own error
 COARSE = 0.1  # the same for a fixed step, whose error nobody controls
@@ -41,19 +42,30 @@ class Stepping:
         control[integrator.GAIN] = gain
         counts[integrator.SELDOM], counts[integrator.MEETINGS] = seldom, meetings
 
-    def enter(self, machine: Machine, t: float, y: Array) -> bool:
-        """Go on with a machine from a state; False where it moves otherwise than before: the energies differ."""
+    def enter(self, machine: Machine, t: float, y: Array, stretch: Stretch) -> bool:
+        """Go on with a machine from a state; False where it moves otherwise than before: the energies differ.
+
+        What is reported is written into a stretch of asked times.
+        """
         self.machine, self.y[:-1] = machine, y
+        self.room, self.counts[integrator.FIRST] = (stretch.rows, stretch.angles, stretch.turns), stretch.first
         first, before = self.control[integrator.ENERGY] == 0.0, self.y[-1]
         self.control[integrator.TIME] = t
         self.atol = self.control[integrator.RTOL] * np.tile(machine.scale, 2)
         self.K[0] = machine.enter(t, y)
         self.y[-1] = energy = machine.kinetic
-        if self.control[integrator.STEP] == 0.0:
+        if self.control[integrator.STEP] == 0.0 and t < self.times[-1]:
             self.control[integrator.STEP] = self._first_step(t)
             machine.enter(t, y)
         largest = self.control[integrator.ENERGY] = max(self.control[integrator.ENERGY], energy)
         return bool(first or abs(energy - before) <= BALANCE * largest)
+
+    def repeat(self, count: int) -> None:
+        """Report the present state at the asked times so far, which are all its own."""
+        self.out[:count] = self.y
+        ints, x = self.machine.ints, self.machine.floats
+        given = self.times, self.out, 0, count, np.empty((1, len(self.y))), 0
+        self.counts[integrator.NEXT] = integrator.evaluate(ints, x, *given, *self.room, 0)
 
     def _first_step(self, t: float) -> float:
         """Return Hairer, Nørsett and Wanner's first guess of a step."""
@@ -85,12 +97,14 @@ class Stepping:
         ints, x = self.machine.ints, self.machine.floats
         if self.fixed:
             return int(
-                integrator.march(ints, x, self.y, self.K, self.trial, self.control, self.counts, self.times, self.out)
+                integrator.march(
+                    ints, x, self.y, self.K, self.trial, self.control, self.counts, self.times, self.out, *self.room
+                )
             )
         return int(
             integrator.advance(
                 ints, x, self.y, self.K, self.F, self.trial, self.atol, self.machine.scale, self.control, self.counts,
-                self.times, self.out,
+                self.times, self.out, *self.room,
             )
         )  # fmt: skip
 

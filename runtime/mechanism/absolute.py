@@ -23,6 +23,7 @@ from .rows import (
     Poses,
     Term,
     Z,
+    cross,
     nearest_turn,
     turned,
 )
@@ -139,8 +140,6 @@ class Absolute:
                 for key, block in vectors.items():
                     value = getattr(j, key)
                     block[k, : len(value)] = value
-                if self.planar:
-                    vectors["normal_a"][k] = np.cross(Z, vectors["axis_a"][k])
                 memory[k] = self._contacts.get(j.name, self._turns.get(j.name, -1))
                 number[k], offset[k] = self._constants(j)
                 if j.follower is not None and j.follower.direction is not None:
@@ -150,6 +149,8 @@ class Absolute:
             if i.driver is not None and i.driver.ends is not None:
                 for key, end in zip(("a", "b"), i.driver.ends, strict=True):
                     vectors[key][k, : len(end)] = end
+        if self.planar:
+            vectors["normal_a"] = cross(Z, vectors["axis_a"])
         first, second, third = (np.array([self.index[i.bodies[n]] for i in items]) for n in range(3))
         return Batch(
             kind,

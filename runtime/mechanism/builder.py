@@ -108,7 +108,8 @@ class Mechanism:
     @property
     def _origin(self) -> str:
         """What messages call this mechanism."""
-        return self.name if isinstance(self.name, str) and self.name else "mechanism"
+        name: object = self.name
+        return name if isinstance(name, str) and name else "mechanism"
 
     def data(self) -> dict[str, Any]:
         """Return the values as a file would give them."""
@@ -146,7 +147,7 @@ class Mechanism:
         """
         from ..motion.run import raise_failure
 
-        outcome = self._reused().run(settings, times, method, jerk, threads)
+        outcome = self._reused().run(settings, _asked(times), method, jerk, threads)
         if outcome.failure is not None:
             raise_failure(outcome.failure, outcome.results)
         return outcome.results
@@ -212,7 +213,7 @@ class Mechanism:
 
         check_scheme(method)
         prepared = self._reused().prepared(settings)
-        return inverse_dynamics(prepared[1].model, times, method, prepared=prepared).finished()
+        return inverse_dynamics(prepared[1].model, _asked(times), method, prepared=prepared).finished()
 
     def simulate(
         self,
@@ -236,7 +237,7 @@ class Mechanism:
 
         begun, through = self._reused().begun(settings), not stop_at_bifurcation
         model = begun.model if begun else self.model(**settings)
-        found = simulation(model, times, method, through=through, fixed_step=fixed_step, begun=begun)
+        found = simulation(model, _asked(times), method, through=through, fixed_step=fixed_step, begun=begun)
         if begun:
             begun.learn()
         return found.finished()
@@ -308,6 +309,12 @@ class Mechanism:
             if key in data and key not in ("format", "name", "space"):
                 setattr(mechanism, key, data[key])
         return mechanism
+
+
+def _asked(times: Any) -> Array | None:
+    """Return times as they are: they are checked where the start of the simulation is known."""
+    found: Array | None = times
+    return found
 
 
 def _plain(value: Any) -> Any:

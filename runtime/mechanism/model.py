@@ -71,6 +71,12 @@ class Body:
         found: float = arithmetic.arctan2(self.rotation[1, 0], self.rotation[0, 0])
         return found
 
+    @property
+    def parts(self) -> tuple[Member, ...]:
+        """The bodies of the user that are this one."""
+        d = len(self.origin)
+        return self.members or (Member(self.name, np.zeros(d), np.eye(d)),)
+
     def outside(self, local: Array) -> Array:
         """Return the global place, in the first configuration, of a point given in the body's axes."""
         return self.origin + self.rotation @ local

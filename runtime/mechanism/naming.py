@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from .structure import Group
 
 LETTERS: Mapping[str, str] = {"S": "S", "U": "U", "R": "R", "C": "C", "H": "H", "planar": "E", "P": "P"}
-ALIASES: Mapping[str, str] = {"3R": "RRR", "PRR": "RRP", "PPR": "RPP"}  # names in use for the same dyads
 _RANK = {letter: k for k, letter in enumerate("SURCHEP")}  # the direction of a chain: least letters first
 _SYMMETRIC = ("R", "S", "H")  # kinds in which first and second body may change places
 
@@ -65,6 +64,8 @@ def group_graph(model: Model, group: Group) -> Graph:
     for together in joints:
         vertex, joint = len(colours), together[0]
         roles = joint.kind not in _SYMMETRIC or (joint.name in driven and model.space != "planar")
+        if model.space == "planar" and joint.kind == "P" and not number.keys() >= set(joint.bodies):
+            roles = False  # what is known carries the line, whichever way it was written
         known = [role if roles else "" for role, body in ends(joint) if body not in number]
         colour = f"[{joint.kind} {' '.join(sorted(driven[joint.name]))}]" if joint.name in driven else joint.kind
         lost = sum(dropped.get(j.name, 0) for j in together)

@@ -67,7 +67,7 @@ def normal_form(
     ringed = {joint for pin in rings for joint in pin.joints}
     at = by_place(pins)
     for _, driver in sorted(model.drivers.items()):
-        driver = _from_leaders(model, driver, at, leaders) if driver.kind == "distance" else driver
+        driver = _from_leaders(model, driver, at, leaders, solved) if driver.kind == "distance" else driver
         owner = _owner(driver.bodies, solved)
         if owner is not None and owner >= 0:
             inputs[owner].append(_settled(model, driver, pairs[owner], ringed))
@@ -130,9 +130,13 @@ def _pairs(model: Model, pin: Pin, leader: str | None, solved: Mapping[str, int]
 
 
 def _from_leaders(
-    model: Model, driver: Driver, at: Mapping[tuple[str, str], Pin], leaders: Mapping[Pin, str | None]
+    model: Model,
+    driver: Driver,
+    at: Mapping[tuple[str, str], Pin],
+    leaders: Mapping[Pin, str | None],
+    solved: Mapping[str, int],
 ) -> Driver:
-    """Return a distance with its ends on the bodies that are known first at their pins."""
+    """Return a distance with its ends on the bodies that are known first at their pins, the one known first in front."""
     if driver.ends is None:
         return driver
     bodies, ends = list(driver.bodies), list(driver.ends)
@@ -141,7 +145,9 @@ def _from_leaders(
         leader = leaders[pin] if pin is not None else None
         if pin is not None and leader is not None and leader != bodies[end]:
             bodies[end], ends[end] = leader, _place(model, pin, leader)
-    return replace(driver, bodies=(bodies[0], bodies[1]), ends=(ends[0], ends[1]))
+    a, b = (0, 1) if solved[bodies[0]] <= solved[bodies[1]] else (1, 0)  # it has no direction
+    points = None if driver.points is None else (driver.points[a], driver.points[b])
+    return replace(driver, bodies=(bodies[a], bodies[b]), ends=(ends[a], ends[b]), points=points)
 
 
 def _settled(model: Model, driver: Driver, pairs: Sequence[Joint], ringed: set[str]) -> Driver:

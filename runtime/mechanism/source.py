@@ -130,14 +130,15 @@ class Source:
             found = math.inf
         return self.within(where, value, found)
 
-    def within(self, where: Where, value: object, found: float) -> float:
+    def within(self, where: Where, value: object, found: Any) -> float:
         """Refuse a number that is not finite, or whose powers in the equations would not be."""
         if not isinstance(found, Traced):
             if not math.isfinite(found):
                 self.fail(where, f"{shown(value)} is not a finite number")
             if abs(found) > LARGEST:
                 self.fail(where, f"{shown(value)} is out of range - numbers go up to {LARGEST:g}")
-        return found
+        number: float = found
+        return number
 
     def vector(self, where: Where, value: object, length: int | None = None) -> Array:
         """Return a list of numbers as an array, by default with as many entries as space has directions."""

@@ -113,8 +113,7 @@ def _mend(solution: Solution, name: str, course: Course) -> bool:
             course.meetings.setdefault(name, []).append(meeting)
             return True  # what lies beyond is on another branch
         else:
-            if mark != JUMP:
-                course.clear.setdefault(name, []).append((low, high))
+            course.clear.setdefault(name, []).append((low, high))
             if kind == "through":
                 course.extra += times.tolist()
                 again = True
@@ -123,7 +122,7 @@ def _mend(solution: Solution, name: str, course: Course) -> bool:
 
 def _spots(solution: Solution, step: GroupStep, course: Course) -> list[tuple[float, float, int]]:
     """Return the stretches of time that a closer look is due to, and why."""
-    from ..sequencer import NEAR, NOTHING, marks
+    from ..sequencer import LONG, NEAR, NEAR_AND_LONG, NOTHING, marks
 
     t, n, name = solution.time, solution.solved, step.plan.name
     found = np.zeros(max(n - 1, 0), dtype=np.int64)
@@ -133,9 +132,19 @@ def _spots(solution: Solution, step: GroupStep, course: Course) -> list[tuple[fl
     failure = solution.failure
     if failure is not None and failure.group == name and n < len(t) and failure.time == t[n]:
         spots.append((float(t[max(n - 1, 0)]), float(t[n]), NEAR))
-    near = [(m.centre - m.spacing, m.centre + m.spacing) for m in course.meetings.get(name, [])]
-    done = [*near, *course.clear.get(name, [])]
-    return [s for s in spots if not any(a <= s[0] and s[1] <= b for a, b in done)]
+    bridged = [(m.centre - m.spacing, m.centre + m.spacing) for m in course.meetings.get(name, [])]
+    due = []
+    for low, high, mark in spots:
+        if mark in (NEAR, NEAR_AND_LONG):
+            clear = _within(low, high, course.clear.get(name, []))
+            mark = NEAR if not clear else LONG if mark == NEAR_AND_LONG else NOTHING
+        if mark != NOTHING and not _within(low, high, bridged):
+            due.append((low, high, mark))
+    return due
+
+
+def _within(low: float, high: float, stretches: list[tuple[float, float]]) -> bool:
+    return any(a <= low and high <= b for a, b in stretches)
 
 
 def _end(solution: Solution, step: GroupStep, time: float, status: int) -> None:
@@ -231,7 +240,7 @@ def _meeting(
     """
     begun, ended = float(solution.time[0]), float(solution.time[-1])
     longer, side = max((c - begun, -1.0), (ended - c, 1.0))
-    away = width * 2.0 ** np.arange(-8, 64)
+    away = width * np.exp2(np.arange(-8.0, 64.0))
     away = np.concatenate([[0.0], away[away < longer]])
     part, lanes = _part(solution, step, c + side * away)
     clear = np.flatnonzero(_conditioning(part, step, lanes)[1:] >= CLEAR)

@@ -34,8 +34,8 @@ def follow_global(program: Program, time: Array, method: str, numbers: Array | N
         )
         if len(strayed) == 0 or strayed[0] == 0:
             break
-        t = groups.time[strayed[0] - 1 : strayed[0] + 1]
-        course.extra += np.linspace(*t, 5)[1:-1].tolist()
+        before, there = groups.time[strayed[0] - 1 : strayed[0] + 1].tolist()
+        course.extra += np.linspace(before, there, 5)[1:-1].tolist()
         groups = solve(program, time, "td", course=course, numbers=numbers)
     solution.asked, solution.solved = groups.asked, n
     solution.failure, solution.course = failure, course

@@ -11,9 +11,9 @@ from collections.abc import Mapping
 import numpy as np
 
 from ..mechanism.bodymotion import BodyMotion, Motion, cross
-from ..mechanism.model import FRAME, Array, Body, Joint, Member, Model
+from ..mechanism.model import FRAME, Array, Joint, Model
 from ..turns import TURN, begun, next_to, way
-from .outputs import angle_driver, small_to_zero, turn_driver
+from .outputs import angle_driver, homes, point_bodies, small_to_zero, turn_driver
 from .results import BodySeries, DriverSeries, JointSeries, PointSeries
 from .threads import each
 
@@ -53,51 +53,34 @@ def measure(
 
 # ---- points and bodies --------------------------------------------------------------------------------------------
 def _points(model: Model, motions: Mapping[str, BodyMotion]) -> dict[str, PointSeries]:
-    carriers: dict[str, str] = {}
-    # A point of several bodies is measured on the frame, or on the first body by name: whatever order the file has,
-    # the result is the same to the last digit.
-    for name in sorted(model.bodies, key=lambda body: (body != FRAME, body)):
-        for point in model.bodies[name].points:
-            carriers.setdefault(point, name)
-    points = [*(p for p in model.points if p in carriers), *(p for p in carriers if p not in model.points)]
+    carriers = point_bodies(model)
 
     def series(point: str) -> PointSeries:
         body = model.bodies[carriers[point]]
         x, v, a = motions[body.name].point(body.points[point])
         return PointSeries(_rows(x), _rows(v), _rows(a))
 
-    return dict(zip(points, each(series, points), strict=True))
-
-
-def members(body: Body, dimension: int) -> tuple[Member, ...]:
-    """Return the bodies of the user that are this rigid body; one that is not welded is its own only member."""
-    return body.members or (Member(body.name, np.zeros(dimension), np.eye(dimension)),)
+    return dict(zip(carriers, each(series, carriers), strict=True))
 
 
 def _bodies(
     model: Model, motions: Mapping[str, BodyMotion], driver_values: Mapping[str, Array]
 ) -> dict[str, BodySeries]:
     found = {}
-    for body in model.bodies.values():
-        motion = motions[body.name]
-        for member in members(body, model.dimension):
-            if member.name == FRAME:
-                continue
-            if motion.angle is not None:
-                offset = small_to_zero(np.arctan2(member.rotation[1, 0], member.rotation[0, 0]))
-                driven = _driven(turn_driver(model, FRAME, body.name), driver_values)
-                if driven is not None:
-                    driven = driven + offset  # drivers count in the axes of the rigid body
-                found[member.name] = BodySeries(angle=_whole_turns(motion.angle[0] + offset, driven),
-                                                angular_velocity=motion.angle[1].copy(),
-                                                angular_acceleration=motion.angle[2].copy())
-            else:
-                assert motion.rotation is not None
-                assert motion.omega is not None
-                assert motion.alpha is not None
-                found[member.name] = BodySeries(rotation=motion.rotation @ member.rotation,
-                                                angular_velocity=_rows(motion.omega),
-                                                angular_acceleration=_rows(motion.alpha))
+    for name, (home, member) in homes(model).items():
+        motion = motions[home]
+        if motion.angle is not None:
+            offset = small_to_zero(np.arctan2(member.rotation[1, 0], member.rotation[0, 0]))
+            driven = _driven(turn_driver(model, FRAME, home), offset, driver_values)
+            found[name] = BodySeries(angle=_whole_turns(motion.angle[0] + offset, driven),
+                                     angular_velocity=motion.angle[1].copy(),
+                                     angular_acceleration=motion.angle[2].copy())
+        else:
+            assert motion.rotation is not None
+            assert motion.omega is not None
+            assert motion.alpha is not None
+            found[name] = BodySeries(rotation=motion.rotation @ member.rotation,
+                                     angular_velocity=_rows(motion.omega), angular_acceleration=_rows(motion.alpha))
     return found
 
 
@@ -134,9 +117,7 @@ def _planar_angle(model: Model, joint: Joint, first: BodyMotion, second: BodyMot
     assert first.angle is not None
     assert second.angle is not None
     turn, rate, acceleration = second.angle - first.angle
-    driven = _driven(angle_driver(model, joint), driver_values)
-    if driven is not None:
-        driven = driven + joint.offset
+    driven = _driven(angle_driver(model, joint), joint.offset, driver_values)
     return _whole_turns(turn + joint.offset, driven), rate, acceleration
 
 
@@ -152,7 +133,7 @@ def _spatial_angle(model: Model, joint: Joint, first: BodyMotion, second: BodyMo
     relative = second.omega - first.omega
     rate = _dot(axis, relative)
     acceleration = _dot(axis, second.alpha - first.alpha) + _dot(axis_dot, relative)
-    driven = _driven(angle_driver(model, joint), driver_values)
+    driven = _driven(angle_driver(model, joint), 0.0, driver_values)
     if driven is not None:
         return next_to(angle, driven), rate, acceleration
     return _whole_turns(_continuous(angle, rate, acceleration, times), None), rate, acceleration
@@ -166,9 +147,9 @@ def _continuous(angle: Array, rate: Array, acceleration: Array, times: Array) ->
 
 
 # ---- whole turns ----------------------------------------------------------------------------------------------------
-def _driven(driver: tuple[str, int] | None, driver_values: Mapping[str, Array]) -> Array | None:
-    """Return the prescribed angle, n, or None."""
-    return None if driver is None else np.asarray(driver[1] * driver_values[driver[0]][0])
+def _driven(driver: tuple[str, int] | None, offset: float, driver_values: Mapping[str, Array]) -> Array | None:
+    """Return the angle that a driver with its sign prescribes, n, or None."""
+    return None if driver is None else driver[1] * driver_values[driver[0]][0] + offset
 
 
 def _whole_turns(angle: Array, driven: Array | None) -> Array:

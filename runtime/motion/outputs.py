@@ -147,13 +147,8 @@ def _frame_point(model: Model, local: Array) -> tuple[Terms, ...]:
 # ---- names ----------------------------------------------------------------------------------------------------------
 def homes(model: Model) -> dict[str, tuple[str, Member]]:
     """Return for every body that the user named, but the frame, its rigid body and how it lies in it."""
-    d = model.dimension
-    found = {}
-    for body in model.bodies.values():
-        for member in body.members or (Member(body.name, np.zeros(d), np.eye(d)),):
-            if member.name != FRAME:
-                found[member.name] = (body.name, member)
-    return found
+    parts = ((body, member) for body in model.bodies.values() for member in body.parts)
+    return {member.name: (body.name, member) for body, member in parts if member.name != FRAME}
 
 
 def point_bodies(model: Model) -> dict[str, str]:

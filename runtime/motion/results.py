@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -157,6 +157,26 @@ class Results:
         if self.energy is not None:
             parts.append("energy")
         return f"<Results of {self.mechanism!r} ({self.space}, method {self.method}); {'; '.join(parts)}>"
+
+    def at(self, steps: NDArray[np.int64]) -> Results:
+        """Return the results at some of their times."""
+
+        def cut(value: Any) -> Any:
+            if isinstance(value, tuple):
+                return tuple(value[k] for k in steps)
+            return value[steps] if isinstance(value, np.ndarray) else value
+
+        def cut_series(series: Any) -> Any:
+            return None if series is None else replace(series, **{k: cut(v) for k, v in vars(series).items()})
+
+        found: dict[str, Any] = {"time": cut(self.time), "independent": cut(self.independent)}
+        found["energy"] = cut_series(self.energy)
+        if self.criterion is not None:
+            found["criterion"] = {name: cut(values) for name, values in self.criterion.items()}
+        for table in TABLES:
+            entries = getattr(self, table)
+            found[table] = None if entries is None else {name: cut_series(series) for name, series in entries.items()}
+        return replace(self, **found)
 
     @property
     def axes(self) -> tuple[str, ...]:

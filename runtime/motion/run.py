@@ -246,8 +246,7 @@ def turning(solution: Solution) -> Array:
 def grid_of(program: Program, time: Array, course: Course, numbers: Array | None = None) -> Array:
     """Return the times to be solved: the asked ones, inner ones, and those that the course adds."""
     grid = inner_steps(program, time, program.sequence.numbers if numbers is None else numbers)
-    extra = [course.extra, *(m.nodes for found in course.meetings.values() for m in found)]
-    more = np.concatenate(extra)
+    more = np.concatenate([np.array(course.extra), *(m.nodes for found in course.meetings.values() for m in found)])
     return np.union1d(grid, more[(grid[0] < more) & (more < grid[-1])]) if len(more) else grid
 
 
@@ -359,11 +358,13 @@ def advance(
 def _leaping(solution: Solution, step: GroupStep, items: Sequence[int], method: str, n: int) -> dict[int, int]:
     """Sweep a Newton group from meeting to meeting: beyond each it starts from the prediction of the lane before."""
     state, t, rows = solution.state, solution.time, step.phi_rows
-    meetings = sorted(solution.course.meetings[step.plan.name], key=lambda m: m.centre)
+    gaps = [(n, n)]
+    for meeting in solution.course.meetings[step.plan.name]:
+        at = int(np.searchsorted(t[:n], meeting.centre))
+        lanes = meeting.lanes(t[:n])
+        gaps.append((int(lanes[0]), int(lanes[-1]) + 1) if len(lanes) else (at, at))
     first = 0
-    for meeting in (*meetings, None):
-        lanes = np.array([n, n]) if meeting is None else meeting.lanes(t[:n])
-        end, beyond = (lanes[0], lanes[-1] + 1) if len(lanes) else [int(np.searchsorted(t[:n], meeting.centre))] * 2  # type: ignore[union-attr]
+    for end, beyond in sorted(gaps):
         if first < end:
             edges = np.array([first, end], dtype=np.int64)
             lost, iterations = solution.program.sequence.run(

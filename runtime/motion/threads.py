@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -26,11 +26,11 @@ def thread_count() -> int:
 
 
 @contextmanager
-def threads(count: int) -> Iterator[None]:
+def threads(count: Any) -> Iterator[None]:
     """Use so many threads within the context."""
     if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
         raise InputError(f"--threads {count}: at least one thread is needed - leave it out, or write --threads 2")
-    token = _COUNT.set(count)
+    token = _COUNT.set(int(count))
     try:
         yield
     finally:

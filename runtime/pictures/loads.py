@@ -10,7 +10,6 @@ import numpy as np
 from ..dynamics.inertia import Inertia
 from ..mechanism.mobility import COORDINATES
 from ..mechanism.model import FRAME, Array, Function, Model, PointForce, Spring, Torque, TorsionSpring
-from ..motion.measure import members
 from ..motion.results import Results
 from .scene import poses
 
@@ -57,7 +56,7 @@ class Moving:
         if body == FRAME:
             still = np.zeros(len(self.results) if self.model.dimension == 2 else (len(self.results), 3))
             return still, still
-        series = self.results.bodies[members(self.model.bodies[body], self.model.dimension)[0].name]
+        series = self.results.bodies[self.model.bodies[body].parts[0].name]
         return series.angular_velocity, series.angular_acceleration
 
     def rates(self, body: str, local: Array) -> tuple[Array, Array]:

@@ -7,7 +7,6 @@ from itertools import cycle
 import numpy as np
 
 from ..mechanism.model import FRAME, Array, Model, Spring
-from ..motion.measure import members
 from ..motion.results import Results
 from .shapes import COLOURS, GROUND, PAPER, Dot, Pose, Scene, Shape, Tie
 from .symbols import planar_symbols, spatial_symbols
@@ -22,7 +21,7 @@ def poses(model: Model, results: Results) -> dict[str, Pose]:
         anchor = next((p for p in body.points if p in results.points), None)
         if body.name == FRAME or anchor is None:
             continue
-        member = members(body, d)[0]
+        member = body.parts[0]
         series = results.bodies[member.name]
         if series.angle is not None:
             c, s = np.cos(series.angle), np.sin(series.angle)

@@ -633,3 +633,37 @@ def test_constants_are_known_to_the_emitted_code(tmp_path: Path, monkeypatch: py
     module = load(emitted(BASE.replace("= L_A^2", "= pi*exp(1)*sqrt(2)*L_A^2")), tmp_path, "constants")
     Phi = module.constraint_at((0.0, 0.0), (3.0, 4.0, 1.0, 1.0, 1.0, 0.0), (1.0, 1.0), 0.0)
     assert_allclose(Phi, [25.0 - math.pi * math.e * math.sqrt(2.0), 1.0], rtol=1e-15)
+
+
+PROFILED = BASE.replace('L_B = "length"', 'r = "profile"').replace('C = "point"', 'C = "point"\nx = "number"')
+
+
+@pytest.mark.parametrize(
+    ("equations", "says"),
+    [
+        ('c = "C - A = r*u"\nd = "x = L_A"', "a profile is a function: r(x), slope(r, x)"),
+        ('c = "C - A = r(x)*u"\nd = "slope(r, L_A) = 0"', "a function of one unknown number, everywhere the same"),
+        ('c = "C - A = r(L_A)*u"\nd = "x = L_A"', "a function of one unknown number, everywhere the same"),
+        ('c = "C - A = slope(L_A, x)*u"\nd = "x = L_A"', "slope(f, x): derivative of the profile f"),
+        ('c = "C - A = r(x, x)*u"\nd = "x = L_A"', "r has 2 arguments"),
+    ],
+)
+def test_profile_is_a_function_of_one_unknown(equations: str, says: str) -> None:
+    text = PROFILED[: PROFILED.index("bar_A")] + equations + "\n"
+    with pytest.raises(InputError) as refused:
+        parse_spec(text, "own.toml")
+    assert says in str(refused.value)
+
+
+def test_profile_and_its_derivatives_where_it_is_developed() -> None:
+    """At the place of development Φ, its Jacobian and its second derivative have the coefficients themselves."""
+    import sympy as sp
+
+    text = PROFILED[: PROFILED.index("bar_A")] + 'c = "C - A = r(x)*u"\nd = "slope(r, x) = L_A"\n'
+    d = derive(parse_spec(text, "own.toml"))
+    assert d.spec.par == ("L_A", "r_at", "r_0", "r_1", "r_2", "r_3", "r_4")
+    x, at, r1, r2, r3, ux = sp.symbols("x r_at r_1 r_2 r_3 u_x", real=True)
+    here = [sp.expand(sp.diff(row, x).subs(x, at)) for row in d.Phi]
+    assert here[0] == sp.expand(-r1 * ux)
+    assert here[2] == 2 * r2
+    assert sp.expand(sp.diff(d.Phi[2], x, 2).subs(x, at)) == 6 * r3

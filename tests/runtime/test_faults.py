@@ -71,9 +71,9 @@ def test_w2_designs_turn_as_single_runs_do():
 
 def test_w4_driven_angle_at_far():
     """Whole turns of the wheel are whole turns of the link, and of the rod; so far away the driver's own steps, of
-    which there are 100 000 at most, are a radian long."""
+    which there are 100 000 at most, are seven radians long."""
     model = load(FAULTS / "W4-driven-angle-at-far.toml")
-    turns = 15_915
+    turns = 111_408
     found = run(model, np.array([0.0, turns * TURN / 100])).results
     for body in ("wheel", "rod", "link"):
         assert np.diff(found.bodies[body].angle) == pytest.approx(turns * TURN, rel=1e-13)

@@ -208,7 +208,7 @@ touch = { type = "cam", bodies = ["disc", "lift"], centre = "O", profile = "0.05
 """
 
 
-def test_cams_in_absolute_coordinates(read):
+def test_cams(read):
     text = CAM.replace(",\n          follower", ", follower")
     driven = read(text + '[drivers]\nq = { joint = "O", angle = "5*t" }\n')
     r = inverse(driven, np.linspace(0, 0.4, 41)).results
@@ -217,7 +217,51 @@ def test_cams_in_absolute_coordinates(read):
     work = 0.01 / 3 * (power[0] + 4 * power[1:-1:2].sum() + 2 * power[2:-2:2].sum() + power[-1])
     assert work == pytest.approx(r.energy.total[-1] - r.energy.total[0], abs=1e-7)  # Simpson's rule
     free = read(text + '[initial]\nq = { joint = "O", angle = 0, rate = 5 }\n')
-    moved = simulate(free, np.array([0.0, 0.1]), "global").results
+    times = np.linspace(0, 0.4, 9)
+    moved, other = simulate(free, times, "global").results, simulate(free, times).results
     assert moved.diagnostics["energy_drift"] < 1e-9
-    with pytest.raises(InputError, match="method global"):
-        simulate(free, np.array([0.0, 0.1]))
+    assert other.diagnostics["energy_drift"] < 1e-9
+    assert other.bodies["disc"].angle == pytest.approx(moved.bodies["disc"].angle, abs=1e-8)
+    assert other.points["F"].velocity == pytest.approx(moved.points["F"].velocity, abs=1e-8)
+    assert other.reactions["touch"].force == pytest.approx(moved.reactions["touch"].force, abs=1e-7)  # of some 5 N
+
+
+SPRUNG = """
+format = 1
+space = "planar"
+gravity = [0, -9.81]
+[points]
+O = [0, 0]
+F = [0, 0.04]
+T = [0, 0.2]
+[bodies.frame]
+points = ["O", "T"]
+[bodies.cam]
+points = ["O"]
+mass = 0.5
+inertia = 0.002
+centre = [0.004, 0]
+[bodies.tappet]
+points = ["F"]
+mass = 0.3
+inertia = 0.001
+[joints]
+O = { type = "R", bodies = ["frame", "cam"], at = "O" }
+G = { type = "P", bodies = ["frame", "tappet"], at = "F", through = "O", axis = [0, 1] }
+C = { type = "cam", bodies = ["cam", "tappet"], centre = "O", profile = "0.015*cos(u) + sqrt(0.04**2 - (0.015*sin(u))**2)", follower = { point = "F", direction = [1, 0] } }
+[forces]
+spring = { type = "spring", between = ["F", "T"], stiffness = 400, length = 0.2 }
+[drivers]
+q = { joint = "O", angle = "40*t" }
+"""  # noqa: E501
+
+
+@pytest.mark.parametrize("scheme", ["direct", "tangent", "inverse"])
+def test_torque_of_a_cam_that_lifts_a_sprung_mass(read, scheme):
+    """A disc of radius R about a point e off its pivot lifts a flat face by y = R + e sin θ."""
+    e, w, t = 0.015, 40.0, np.linspace(0, 0.5, 101)
+    found = inverse(read(SPRUNG), t, scheme=scheme).results
+    y, sine, cosine = 0.04 + e * np.sin(w * t), np.sin(w * t), np.cos(w * t)
+    pressed = 0.3 * (9.81 - e * w * w * sine) + 400 * y  # the spring is y shorter than when it is free
+    assert found.drivers["q"].effort == pytest.approx(pressed * e * cosine + 0.5 * 9.81 * 0.004 * cosine, abs=1e-11)
+    assert np.abs(found.reactions["C"].force[:, 1]) == pytest.approx(np.abs(pressed), abs=1e-10)

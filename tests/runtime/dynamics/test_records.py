@@ -9,6 +9,7 @@ import pytest
 
 from assurgent.runtime.dynamics.coordinates import shown_name
 from assurgent.runtime.dynamics.forward import simulate
+from assurgent.runtime.dynamics.noted import Noted
 from assurgent.runtime.dynamics.partition import Partition
 from assurgent.runtime.dynamics.start import begin
 
@@ -22,24 +23,21 @@ coil = { type = "torsion-spring", joint = "A", stiffness = 0.004, angle = 0.3, d
 def test_the_criterion_over_lanes_is_that_of_each_posture(mechanisms, read, name) -> None:
     model = read(mechanisms.windows(3) if name == "windows" else getattr(mechanisms, name))
     run = Partition(model, begin(model), lambda _: None)
-    states: list[tuple[float, np.ndarray, tuple[str, ...]]] = []
     wanted: list[np.ndarray] = []
-
-    def note(times, found) -> None:
-        for t, y in zip(times.tolist(), found, strict=True):
-            states.append((t, y, tuple(c.joint for c in run.chosen)))
-            weighed = run._weighed(run._moved(t, *y.reshape(2, -1)))
-            wanted.append(weighed.cosines[list(run.gauge.listed)])
-
     times = np.linspace(0, 0.6, 13)
-    assert run.integrate(times, note) is None
-    found, stop = Partition(model, begin(model), lambda _: None).run(times)
+    for t in times:  # from output to output, so that each state is at hand
+        noted = Noted(model, run.gauge, run.inertia, run.applied, False, np.array([t]))
+        assert run.integrate(noted.times, noted) is None
+        wanted.append(run._weighed(run._moved(run.t, run.z, run.zdot)).cosines[list(run.gauge.listed)])
+    through = Partition(model, begin(model), lambda _: None)
+    found, stop = through.run(times)
     assert stop is None
     names = [shown_name(model, run.gauge.all[i]) for i in run.gauge.listed]
     assert list(found.criterion) == names
     values = np.array(list(found.criterion.values()))
     assert values == pytest.approx(np.array(wanted).T, rel=1e-9, abs=1e-12)
-    assert [names for *_, names in states] == list(found.independent)
+    history = through.counts.history
+    assert list(found.independent) == [[names for since, names in history if since < max(t, 1e-9)][-1] for t in times]
 
 
 @pytest.mark.parametrize("name", ["RELEASED", "RSSR"])

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from assurgent.runtime.mechanism.functions import evaluate
 from assurgent.runtime.mechanism.model import Array, Model
 
 Data = dict[str, Any]
@@ -65,7 +66,7 @@ def renamed(data: Data, order: Order) -> Change:
 
     def rewrite(value: Any, key: str = "") -> Any:
         table = {"points": "points", "between": "points", "at": "points", "through": "points", "centre": "points",
-                 "bodies": "bodies", "carrier": "bodies", "joint": "joints"}.get(key)
+                 "point": "points", "bodies": "bodies", "carrier": "bodies", "joint": "joints"}.get(key)
         if isinstance(value, list):
             return [rewrite(v, key) for v in value]
         if isinstance(value, dict):
@@ -84,7 +85,7 @@ def renamed(data: Data, order: Order) -> Change:
 def reordered(data: Data, order: Order) -> Change:
     """Tables in another order, and lists whose order says nothing."""
     out = {k: data[k] for k in order(list(data))}
-    for table in ("points", "bodies", "joints", "drivers"):
+    for table in {"points", "bodies", "joints", "drivers"} & data.keys():
         out[table] = {k: dict(v) if isinstance(v, dict) else v for k, v in
                       ((k, data[table][k]) for k in order(list(data[table])))}
     for name, body in out["bodies"].items():
@@ -101,7 +102,7 @@ def swapped(data: Data, chosen: Callable[[str], bool]) -> Change:
     """Joints with their two bodies exchanged, and the drivers on them with the opposite sign."""
     out = copy.deepcopy(data)
     backwards = set()
-    for name, joint in out["joints"].items():
+    for name, joint in out.get("joints", {}).items():
         line = joint["type"] == "P" and "through" in joint
         if not chosen(name) or not (joint["type"] in ("R", "S", "weld") or line):
             continue
@@ -121,11 +122,11 @@ def moved(data: Data, model: Model, rotation: Array, shift: Array) -> Change:
     """The whole mechanism turned and shifted; the angles of bodies relative to the frame turn with it."""
     out = copy.deepcopy(data)
     out["points"] = {p: (shift + rotation @ model.points[p]).tolist() for p in data["points"]}
-    for name, joint in out["joints"].items():
-        if "axis" in joint:
-            made = model.joints[name]
-            axis = model.bodies[made.first].rotation @ made.axis_a
-            joint["axis"] = (rotation @ axis).tolist()
+    for joint in out.get("joints", {}).values():
+        for key in joint.keys() & {"axis", "normal"}:
+            joint[key] = (rotation @ _numbers(joint[key], model)).tolist()
+        if "axes" in joint:
+            joint["axes"] = [(rotation @ _numbers(axis, model)).tolist() for axis in joint["axes"]]
     if model.space == "planar":
         angle = float(np.arctan2(rotation[1, 0], rotation[0, 0]))
         for driver in out["drivers"].values():
@@ -134,6 +135,10 @@ def moved(data: Data, model: Model, rotation: Array, shift: Array) -> Change:
                 turn = angle * (_turns(data, pair[1]) - _turns(data, pair[0]))
                 driver["angle"] = _formula(driver["angle"], lambda text, turn=turn: f"{text} + {turn!r}")
     return Change(out, rotation=rotation, shift=shift)
+
+
+def _numbers(vector: Sequence[float | str], model: Model) -> Array:
+    return np.array([evaluate(str(x), model.parameters) for x in vector])
 
 
 def _turns(data: Mapping[str, Any], body: str) -> int:
@@ -153,8 +158,10 @@ def scaled(data: Data, model: Model, factor: float) -> Change:
             body["length"] = _formula(body["length"], longer)
         if "local" in body:
             body["local"] = {p: _formula(x, longer) for p, x in body["local"].items()}
-    for entry in (*out["joints"].values(), *out["drivers"].values()):
-        for key in entry.keys() & {"displacement", "distance", "radius", "pitch", "radii"}:
+    joints = out.get("joints", {}).values()
+    followers = [joint["follower"] for joint in joints if "follower" in joint]
+    for entry in (*joints, *out["drivers"].values(), *followers):
+        for key in entry.keys() & {"displacement", "distance", "radius", "pitch", "radii", "profile"}:
             entry[key] = _formula(entry[key], longer)
     return Change(out, scale=factor)
 
@@ -168,3 +175,32 @@ def delayed(data: Data, delay: float) -> Change:
         for key in driver.keys() & {"angle", "displacement", "distance"}:
             driver[key] = _formula(driver[key], lambda text: re.sub(r"\bt\b", f"(t - {delay!r})", text))
     return Change(out, delay=delay)
+
+
+# ---- the plane in space -------------------------------------------------------------------------------------------
+def in_space(data: Data, model: Model) -> Change:
+    """A plane mechanism of pins and slides, written as one in space: axes of pins along z, angles from the sketch on."""
+    def raised(place: Any) -> Any:
+        return [*place, 0]
+
+    out = copy.deepcopy(data)
+    out["space"] = "spatial"
+    out.pop("gravity", None)
+    out["points"] = {p: raised(place) for p, place in data["points"].items()}
+    for body in out["bodies"].values():
+        for key in body.keys() & {"mass", "centre", "inertia"}:
+            del body[key]
+        if "local" in body:
+            body["local"] = {p: raised(place) for p, place in body["local"].items()}
+    for joint in out["joints"].values():
+        if joint["type"] == "R":
+            joint["axis"] = [0, 0, 1]
+        elif "axis" in joint:
+            joint["axis"] = raised(joint["axis"])
+    for driver in out["drivers"].values():
+        if "joint" in driver and "angle" in driver:
+            made = model.joints[driver["joint"]]
+            turn = model.bodies[made.first].rotation.T @ model.bodies[made.second].rotation
+            sketched = float(np.arctan2(turn[1, 0], turn[0, 0]))
+            driver["angle"] = _formula(driver["angle"], lambda text, angle=sketched: f"{text} - ({angle!r})")
+    return Change(out)

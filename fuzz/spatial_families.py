@@ -1,0 +1,122 @@
+"""Spatial families: loops and open chains of R P C S U H, planar joints, rods, and platforms on driven distances."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .draw import Drawing
+
+# Loops of one freedom: seven freedoms of joints (eight with the spin of a rod), the first is driven.
+LOOPS = ("RSSR", "RSSP", "RSUR", "RUSR", "RUSP", "RSCR", "RCCC", "HSUR")
+
+
+def joint(d: Drawing, kind: str, first: str, second: str, point: str) -> str:
+    """Return a joint of any kind at a point, with drawn axes."""
+    if kind in ("R", "S", "U"):
+        d.on(first, point)
+    d.on(second, point)
+    if kind == "S":
+        return d.joint("S", first, second, at=point)
+    axis = d.direction()
+    if kind == "U":
+        other = np.cross(axis, d.direction())
+        return d.joint("U", first, second, at=point, axes=[axis, other])
+    if kind == "E":
+        return d.joint("planar", first, second, at=point, normal=axis)
+    fields = {"pitch": round(d.between(0.05, 0.3), 3)} if kind == "H" else {}
+    return d.joint(kind, first, second, at=point, axis=axis, **fields)
+
+
+def ring(d: Drawing, kinds: str) -> list[str]:
+    """Return the joints of one loop from frame to frame; every body lists the points of both its joints."""
+    corners = np.array([[0, 0, 0], [0.3, 0.2, 0.5], [1.6, 0.8, 0.9], [2.2, -0.3, 0.1]])
+    corners[2:] *= d.between(0.8, 1.3)
+    points = [d.point(x + d.random.normal(size=3) * 0.2) for x in corners[: len(kinds)]]
+    bodies = ["frame", *(d.body(points[k], points[k + 1]) for k in range(len(kinds) - 1)), "frame"]
+    d.on("frame", points[0])
+    d.on("frame", points[-1])
+    found = []
+    for k, kind in enumerate(kinds):
+        first, second = bodies[k], bodies[k + 1]
+        if d.chance(0.4) and (kind in "SRU" or k > 0):
+            first, second = second, first
+        if kind in "PCHE":  # slides along the line of the first: a shared point would have to stay
+            for body in (first, second):
+                if points[k] in d.bodies[body]["points"] and body == first and len(d.bodies[body]["points"]) > 1:
+                    d.bodies[body]["points"].remove(points[k])
+        found.append(joint(d, kind, first, second, points[k]))
+    return found
+
+
+def loops(d: Drawing) -> None:
+    times(d)
+    first = ring(d, d.pick(LOOPS))[0]
+    d.drive(first, d.turning(0.6))
+
+
+def times(d: Drawing) -> None:
+    d.stop = round(d.between(0.5, 4.0), 2)
+    d.step = d.stop / int(d.random.integers(3, 40))
+
+
+def arms(d: Drawing) -> None:
+    """Open chains, every joint driven."""
+    times(d)
+    body, point = "frame", d.point(d.somewhere(), "frame")
+    for _ in range(d.pick((1, 2, 3))):
+        kind = d.pick("RPCH" if d.chance(0.3) else "RP")
+        nxt = d.body(point, d.point(d.somewhere(d.points[point])))
+        if kind in "PCH" and body != "frame" and len(d.bodies[body]["points"]) > 1:
+            d.bodies[body]["points"].remove(point)
+        elif kind in "PCH" and body == "frame":
+            d.bodies["frame"]["points"].remove(point)
+            d.point(d.somewhere(), "frame")
+        made = joint(d, kind, body, nxt, point)
+        if kind != "P":
+            d.drive(made, d.turning())
+        if kind in "PC":
+            d.drive(made, d.small(0.5), "displacement")
+        body, point = nxt, d.bodies[nxt]["points"][-1]
+
+
+def platforms(d: Drawing) -> None:
+    """A body on a ball, a universal joint or a plane, moved by driven distances."""
+    times(d)
+    kind = d.pick(("S", "U", "E"))
+    base = d.point(d.somewhere())
+    body = d.body(base)
+    legs = []
+    for _ in range(2 if kind == "U" else 3):
+        top = d.point(d.somewhere(d.points[base], (0.5, 1.5)), body)
+        legs.append((d.point(d.somewhere(d.points[top], (0.8, 2.0)), "frame"), top))
+    joint(d, kind, "frame", body, base)
+    for foot, top in legs:
+        d.reach(foot, top, d.small(round(d.between(0.02, 0.3), 3)))
+
+
+def cardan(d: Drawing) -> None:
+    """A shaft with a universal joint, seen at times far from each other."""
+    s = d.between(0.3, 1.0)
+    a, o, b = d.point([0, 0, 0], "frame"), d.point([0.1, 0, 0]), d.point([0.1 + 0.1, 0.1 * s, 0], "frame")
+    first, second = d.body(a, o), d.body(o, b)
+    made = d.joint("R", "frame", first, False, at=a, axis=[1, 0, 0])
+    d.joint("U", first, second, False, at=o, axes=[[0, 0, 1], [s, -1, 0]])
+    d.joint("C", "frame", second, False, at=b, axis=[1, s, 0])
+    d.drive(made, f"{d.between(5, 130)!r}*t")
+    d.stop, d.step = 1.0, d.pick((0.01, 0.1, 0.5))
+    if d.chance(0.5):
+        d.at = sorted(d.between(0.1, 2.0) for _ in range(2))
+
+
+def rods(d: Drawing) -> None:
+    """A rod between two balls with marks on it: on its line and beside it."""
+    d.drive(ring(d, d.pick(("RSSR", "RSSP")))[0], d.turning(0.6))
+    rod = next(b for b in d.bodies if sum(b in j["bodies"] and j["type"] == "S" for j in d.joints.values()) == 2)
+    a, b = (d.points[p] for p in d.bodies[rod]["points"])
+    d.point(a + (b - a) * d.between(-0.5, 1.5), rod)
+    if d.chance(0.6):
+        d.point(d.somewhere((a + b) / 2, (0.3, 1.0)), rod)
+    d.stop, d.step = 1.0, 0.01
+
+
+SPATIAL = {f"spatial_{f.__name__}": f for f in (loops, arms, platforms, cardan, rods)}
