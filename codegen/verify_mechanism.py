@@ -6,6 +6,7 @@ poses; the mechanism as a whole against the motion that absolute coordinates fin
 
 from __future__ import annotations
 
+import math
 import time as clock
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -14,18 +15,20 @@ from typing import Any
 
 import numpy as np
 
-from ..runtime.mechanism.model import Model
+from ..runtime.mechanism.functions import Expression
+from ..runtime.mechanism.model import Function, Model
 from ..runtime.motion.against_absolute import Difference, against_absolute
 from ..runtime.motion.continuity import follow
 from ..runtime.motion.kinematics import asked_times, prepare, report
-from ..runtime.motion.program import GroupStep, NumericStep
+from ..runtime.motion.partials import by_names
+from ..runtime.motion.program import GroupStep
 from ..runtime.motion.run import Solution, raise_failure
 from ..runtime.motion.timefunctions import check_times
 from .derive import Derivation, derive
 from .generate import find_specification
 from .reference import Independent, Symbolic, array, motion_by_differences
 from .sampling import WELL_CONDITIONED, Array, Configuration, Sampler
-from .verify import Errors, Verification, relative, verify_module
+from .verify import Errors, Verification, relative, sizes_of_K, verify_module
 
 BOUND = 1e-11  # of every quantity, where the group is well conditioned
 INSTANTS = 5
@@ -42,7 +45,6 @@ class GroupVerification:
     type: str
     errors: dict[str, Errors] = field(default_factory=dict)
     condition: float = 1.0
-    note: str = ""
 
     @property
     def worst(self) -> float:
@@ -104,10 +106,7 @@ def verify_mechanism(
     lanes = solution.asked[-len(asked) :]
     groups = []
     for step in program.steps:
-        if isinstance(step, NumericStep):
-            note = "solved in absolute coordinates: no type to verify"
-            groups.append(GroupVerification(step.plan.name, step.plan.type, note=note))
-        elif isinstance(step, GroupStep):
+        if isinstance(step, GroupStep):
             progress(f"{step.plan.name} ({step.solver.group.name})")
             groups.append(_verified(solution, step, lanes))
     progress("the whole, in absolute coordinates")
@@ -136,18 +135,40 @@ def _derived(name: str) -> tuple[Derivation, Symbolic, Sampler]:
 
 def configurations(solution: Solution, step: GroupStep, lanes: Any) -> list[Configuration]:
     """Return the group's configurations at some lanes of a run, with the rates of what is known to the third order."""
-    par = solution.solver(step).par
     state, third = solution.state, solution.jerks[0]
     return [
         Configuration(
             *(np.ascontiguousarray(state[0, rows, k]) for rows in (step.phi_rows, step.h_rows)),
-            np.asarray(par, dtype=float),
+            _parameters(solution, step, int(k)),
             float(solution.time[k]),
             *(np.ascontiguousarray(state[order, step.h_rows, k]) for order in (1, 2)),
             np.ascontiguousarray(third[step.h_rows, k]),
         )
         for k in lanes
     ]
+
+
+def _parameters(solution: Solution, step: GroupStep, k: int) -> Array:
+    """Return the parameters of a group at a lane; a cam's profile is developed at its place of contact there."""
+    solver = solution.solver(step)
+    par = np.array(solver.par, dtype=float)
+    profiles = _derived(solver.group.name)[0].spec.profiles
+    for (profile, unknown), function in zip(profiles, solver.profiles, strict=True):
+        at = float(solution.state[0, step.phi_rows[solver.group.dependent.index(unknown)], k])
+        first = solver.group.parameters.index(profile.symbols[0])
+        series = developed(function, at)
+        par[first : first + 1 + len(series)] = at, *series
+    return par
+
+
+def developed(function: Function, at: float) -> list[float]:
+    """Return the Taylor coefficients of a profile to the fourth degree (a table of cubics has no fourth)."""
+    place = np.array([at])
+    values = [float(v) for v in function(place)[:, 0]]
+    last = 0.0
+    if isinstance(function, Expression):
+        last = float(by_names(function, frozenset({function.variable}))(place)[3, 0])
+    return [v / math.factorial(k) for k, v in enumerate((*values, last))]
 
 
 def _verified(solution: Solution, step: GroupStep, lanes: Any) -> GroupVerification:
@@ -193,8 +214,7 @@ def _motion_of_the_run(
     Phi_phi = step.solver.group.jacobians(c.phi, c.h, c.par, c.t)[0]
     solve = Independent(derivation).solver(c, Phi_phi)
     by_differences = motion_by_differences(solve, c)[:3]
-    # K may cancel to zero at a dead point of what is known; the terms that it is the sum of do not
-    K = np.abs(array(truth.sizes.K))
+    K = sizes_of_K(derivation, array(truth.P), array(truth.H))
     terms = (float(np.abs(np.concatenate([q, c.h])).max()), float((K @ np.abs(c.hdot)).max()))
     L, speed = np.array([array(m) for m in truth.sizes.L]), np.abs(c.hdot)
     second = float((K @ np.abs(c.hddot) + np.einsum("i,ijk,k->j", speed, L, speed)).max())

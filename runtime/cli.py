@@ -228,17 +228,12 @@ def _shown_groups(options: argparse.Namespace, style: str) -> list[str]:
     from .mechanism.reader import load as load_mechanism
     from .motion.group_names import group_names, steps_of
     from .motion.kinematics import prepare
-    from .motion.program import NumericStep
 
     model = load_mechanism(Path(options.type), {})
     structure, program = prepare(model, _report)
     found = []
     for step in steps_of(structure, program, options.group):
         head = [f"group {step.plan.name}: bodies {', '.join(step.plan.bodies)}"]
-        if isinstance(step, NumericStep):
-            note = "% " if style == "latex" else ""
-            found.append(f"{note}{head[0]}; a cam has no equations of its own: solved in absolute coordinates")
-            continue
         names = group_names(model, step)
         head += [f"    {line}" for line in names.legend]
         spec = find_specification(step.solver.group.name, _report)

@@ -22,6 +22,7 @@ from .files import check_target, write_whole
 if TYPE_CHECKING:
     from .computed import Computed
     from .mechanism.model import Model
+    from .mechanism.steps import Step
     from .mechanism.structure import Structure
     from .motion.kinematics import Outcome
     from .motion.results import Results
@@ -44,6 +45,7 @@ def add_commands(add: Callable[..., argparse.ArgumentParser]) -> None:
     structure.add_argument("file", metavar="FILE")
     structure.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a parameter's value")
     structure.add_argument("--json", action="store_true", help="as JSON")
+    structure.add_argument("--steps", action="store_true", help="the analysis step by step: candidates, Eq. 12 to 14")
     structure.add_argument("--svg", metavar="OUT", help="draw the kinematic graph and the structural diagram")
     plot = add("plot", help="plot paths and time histories, reactions, energies")
     _common(plot, None, PICTURED)
@@ -196,11 +198,26 @@ def command_structure(options: argparse.Namespace) -> int:
         text = structural_diagram(model, structure)
         write_whole(Path(options.svg), lambda path: path.write_text(text, "utf-8"))
         err.print(f"wrote {escape(options.svg)}", highlight=False, soft_wrap=True)
+    steps = _steps(model, structure) if options.steps else None
     if options.json:
-        print(json.dumps(structure.to_json(), ensure_ascii=False))
+        found = structure.to_json()
+        if steps is not None:
+            found["steps"] = [step.to_json() for step in steps]
+        print(json.dumps(found, ensure_ascii=False))
         return 0
+    if steps is not None:
+        from .mechanism.steps import described
+
+        for line in described(steps, structure):
+            out.print(escape(line), highlight=False, soft_wrap=True)
     _structure_table(model, structure)
     return 0
+
+
+def _steps(model: Model, structure: Structure) -> list[Step]:
+    from .mechanism.steps import analysis
+
+    return analysis(model, structure)
 
 
 def _structure_table(model: Model, structure: Structure) -> None:

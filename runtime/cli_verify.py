@@ -99,8 +99,6 @@ def _verification_tables(found: MechanismVerification) -> None:
     for column in ("symbolic", "independent", "bound"):
         table.add_column(column, justify="right", no_wrap=True)
     for g in found.groups:
-        if not g.errors:
-            table.add_row(escape(g.name), escape(g.type), escape(g.note), "-", "-", "")
         for i, (quantity, e) in enumerate(g.errors.items()):
             name, kind = (escape(g.name), escape(g.type)) if i == 0 else ("", "")
             cells = (_number(e.symbolic, found.bound), _number(e.independent, found.bound))

@@ -11,7 +11,7 @@ from ..errors import InputError, nearest
 from ..mechanism.model import FRAME, Model
 from ..mechanism.structure import Structure
 from .plan import Along, Angle, AngleOf, Array, Axes, Between, GroupPlan, PointOf, ValueOf, VectorOf
-from .program import GroupStep, NumericStep, Program
+from .program import GroupStep, Program
 
 
 @dataclass(frozen=True)
@@ -23,9 +23,9 @@ class GroupNames:
     legend: tuple[str, ...]
 
 
-def steps_of(structure: Structure, program: Program, group: str | None) -> list[GroupStep | NumericStep]:
+def steps_of(structure: Structure, program: Program, group: str | None) -> list[GroupStep]:
     """Return the steps of a group by its name (a platform's legs are steps apart), or of all groups."""
-    steps = [s for s in program.steps if isinstance(s, (GroupStep, NumericStep))]
+    steps = [s for s in program.steps if isinstance(s, GroupStep)]
     if group is None:
         return steps
     chosen = [s for s in steps if s.plan.name == group]
