@@ -128,7 +128,8 @@ class Mechanics:
         edges, time = np.array([0, lanes], dtype=np.int64), np.full(lanes, t)
         lost, _ = sequence.run("td", time, state, edges, self._signs(), self._items)
         self.near = {row: float(state[0, row, -1]) for row in self.near}
-        self.angles = (t, self._bodies(state, angle).turn[0, :, 0, -1].copy(), 0 * angle, 0 * angle)
+        followed = np.unwrap(np.column_stack([angle, _angles(self._bodies(state))]))[:, -1]
+        self.angles = (t, followed, 0 * angle, 0 * angle)
         return bool((lost > lanes).all())
 
     def _take(self, step: GroupStep, mode: Mode) -> None:
@@ -158,9 +159,8 @@ class Mechanics:
             total += float(gap @ gap) / self.model.size**2 + float(np.sum(turn**2))
         return float(np.sqrt(total))
 
-    def _bodies(self, state: Array, near: Array | None = None) -> BodyLanes:
-        """Return the bodies of all lanes; planar angles are next to `near` in the first one."""
-        self._reader.near = np.full(len(self.model.bodies), np.nan) if near is None else near
+    def _bodies(self, state: Array) -> BodyLanes:
+        """Return the bodies of all lanes."""
         return self._reader.read(state, np.zeros(state.shape[2]), 0, state.shape[2])
 
     # ---- one instant ----------------------------------------------------------------------------------------------
@@ -183,7 +183,7 @@ class Mechanics:
         t = float(self.time[0])
         bodies = self._bodies(self.state)
         twists, c = bodies.twists(), bodies.twists(2)[:, :, -1].copy()
-        place, rotation, angle = bodies.origin[0, :, :, -1], bodies.rotation[..., -1], bodies.turn[0, :, 0, -1]
+        place, rotation, angle = bodies.origin[0, :, :, -1], bodies.rotation[..., -1], _angles(bodies)[:, -1]
         posture = Posture(t, place.copy(), rotation.copy(), angle.copy(), twists[:, :, -1].copy())
         found = Instant(posture, np.ascontiguousarray(twists[:, :, :-1]), c)
         if not np.isfinite(found.c).all() or not np.isfinite(found.R).all():
@@ -287,3 +287,10 @@ class Mechanics:
             dt = float(self.time[0]) - t0
             ahead += dt * (v[step.row] + 0.5 * dt * a[step.row])
         return float(ahead)
+
+
+def _angles(bodies: BodyLanes) -> Array:
+    """Return the directions of planar bodies, n x lane, without whole turns; zeros in space."""
+    if not bodies.planar:
+        return np.zeros(bodies.turn.shape[1::2])
+    return np.asarray(np.arctan2(bodies.rotation[:, 1, 0], bodies.rotation[:, 0, 0]))

@@ -114,8 +114,7 @@ class CompiledMechanism:
         given = {"points": points, "bodies": bodies, "joints": joints}
         every = all(names is None for names in given.values())
         for table, names in given.items():
-            # the turning of a rod does not follow from the rows
-            known = [n for kind, n in sequence.written if kind == table and None not in self.mechanism.parts(kind, n)]
+            known = [name for kind, name in sequence.written if kind == table]
             for name in known if every else names_in(f"compile({table}=...)", names or ()):
                 if name not in known:
                     raise InputError(f"{origin}: [{table}] {name}: there is no such series{nearest(name, known)}")
