@@ -193,9 +193,10 @@ def command_structure(options: argparse.Namespace) -> int:
     model = load_model(options)
     structure = study(model)
     if options.svg is not None:
+        from .mechanism.steps import structural_pairs
         from .pictures.diagram import structural_diagram
 
-        text = structural_diagram(model, structure)
+        text = structural_diagram(model, structure, structural_pairs(model, structure) if options.steps else ())
         write_whole(Path(options.svg), lambda path: path.write_text(text, "utf-8"))
         err.print(f"wrote {escape(options.svg)}", highlight=False, soft_wrap=True)
     steps = _steps(model, structure) if options.steps else None

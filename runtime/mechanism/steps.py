@@ -91,11 +91,13 @@ class Step:
 def structural_pairs(model: Model, structure: Structure) -> tuple[Pair, ...]:
     """Return the pairs of the structural graph; a driver that stands on no joint is a pair of its own, of degree B.
 
-    Pins of several bodies are taken as the structure ties them. Redundant rows count as freedoms.
+    Pins of several bodies are taken as the structure ties them, those in no group as written. Redundant rows count as
+    freedoms.
     """
     B = 3 if model.space == "planar" else 6
-    joints = {p.name: p for g in structure.groups for p in g.pairs}
-    drivers = {d.name: d for g in structure.groups for d in g.inputs}
+    joints, drivers = dict(model.joints), dict(model.drivers)
+    joints |= {p.name: p for g in structure.groups for p in g.pairs}
+    drivers |= {d.name: d for g in structure.groups for d in g.inputs}
     dropped = {name: number for g in structure.groups for name, number in g.dropped}
     found = []
     for j in joints.values():

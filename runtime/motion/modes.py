@@ -46,8 +46,11 @@ def newton_modes(
 def listed_modes(model: Model, structure: Structure) -> dict[str, str]:
     """Return for each group the numbers of its assembly modes at the start, the one in use marked with *.
 
-    Empty where a group's type is yet to be made (a run makes it) or the mechanism cannot be assembled.
+    Empty where a group's type is yet to be made (a run makes it), or the mechanism is not determined or cannot be
+    assembled.
     """
+    if set(model.movable) - {b for g in structure.groups for b in g.bodies}:
+        return {}
     from .planning import plan_groups
     from .program import build
     from .run import solve

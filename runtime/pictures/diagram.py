@@ -12,12 +12,14 @@ from dataclasses import dataclass
 from xml.sax.saxutils import escape
 
 from ..mechanism.model import FRAME, Model
+from ..mechanism.steps import Pair
 from ..mechanism.structure import Group, Structure
 
 FILLS = ("#dbeafe", "#dcfce7", "#fef3c7", "#fce7f3", "#ede9fe", "#cffafe", "#ffedd5", "#e5e7eb")
 INK, DRIVEN, PALE = "#1f2937", "#c2410c", "#6b7280"
 CHARACTER = 7.2  # mean width of a character at 13 px
 MARGIN, RADIUS = 36.0, 27.0
+STRAND = 14.0  # between the bends of the edges of one pair
 Point = tuple[float, float]
 
 
@@ -32,10 +34,13 @@ class _Panel:
     bottom: float
 
 
-def structural_diagram(model: Model, structure: Structure) -> str:
-    """Return the SVG text: the kinematic graph on the left, the structural diagram on the right."""
+def structural_diagram(model: Model, structure: Structure, pairs: Sequence[Pair] = ()) -> str:
+    """Return the SVG text: the kinematic graph on the left, the structural diagram on the right.
+
+    With `pairs` the graph is the structural one (Fig. 3b): as many thin edges as a pair has degrees, bold where driven.
+    """
     fill = {b: FILLS[k % len(FILLS)] for k, group in enumerate(structure.groups) for b in group.bodies}
-    graph = _kinematic_graph(model, structure, fill)
+    graph = _kinematic_graph(model, structure, fill, {p.name: [True] * p.driven + [False] * p.thin for p in pairs})
     diagram = _group_diagram(structure)
     head = 64.0
     height = head + max(graph.bottom - graph.top, diagram.bottom - diagram.top) + MARGIN
@@ -51,7 +56,7 @@ def structural_diagram(model: Model, structure: Structure) -> str:
         f'orient="auto-start-reverse"><path d="M0,1 L10,5 L0,9 z" fill="{INK}"/></marker></defs>',
         '<rect width="100%" height="100%" fill="#ffffff"/>',
     ]
-    for panel, x, heading in ((graph, MARGIN, "Kinematic graph"), (diagram, gap, "Structural diagram")):
+    for panel, x, heading in ((graph, MARGIN, "Structural graph" if pairs else "Kinematic graph"), (diagram, gap, "Structural diagram")):
         out.append(_text((x, 30.0), heading, size=15, anchor="start", weight="bold"))
         shift = middle - (panel.top + panel.bottom) / 2
         out += [f'<g transform="translate({x - panel.left:.1f},{shift:.1f})">', *panel.elements, "</g>"]
@@ -59,7 +64,10 @@ def structural_diagram(model: Model, structure: Structure) -> str:
 
 
 # ---- the kinematic graph: bodies and joints ------------------------------------------------------------------------
-def _kinematic_graph(model: Model, structure: Structure, fill: Mapping[str, str]) -> _Panel:
+def _kinematic_graph(
+    model: Model, structure: Structure, fill: Mapping[str, str], strands: Mapping[str, Sequence[bool]]
+) -> _Panel:
+    """`strands` are the edges of a pair, true where they are driven; without, each joint is one line."""
     ties = [tuple(j.bodies) for j in model.joints.values()] + [d.bodies for d in model.drivers.values()]
     columns = _columns(model.bodies, ties)
     links = {body: [b for tie in ties if body in tie for b in tie if b != body] for body in model.bodies}
@@ -85,10 +93,10 @@ def _kinematic_graph(model: Model, structure: Structure, fill: Mapping[str, str]
     labels: list[str] = []
     taken: list[Point] = []
     drawn: Counter[frozenset[str]] = Counter()
-    lines = [(j.first, j.second, words[n], n in driven, False, j.carrier) for n, j in sorted(model.joints.items())]
+    lines = [(n, j.first, j.second, words[n], n in driven, False, j.carrier) for n, j in sorted(model.joints.items())]
     floating = sorted(name for name, driver in model.drivers.items() if driver.joint is None)
-    lines += [(*model.drivers[n].bodies, f"{n}: {model.drivers[n].kind}", True, True, None) for n in floating]
-    for first, second, text, is_driven, dashed, carrier in lines:
+    lines += [(n, *model.drivers[n].bodies, f"{n}: {model.drivers[n].kind}", True, True, None) for n in floating]
+    for name, first, second, text, is_driven, dashed, carrier in lines:
         a, b = at[first], at[second]
         pair = frozenset((first, second))
         bend = 30.0 * drawn[pair] * (1 if drawn[pair] % 2 else -1)
@@ -97,7 +105,12 @@ def _kinematic_graph(model: Model, structure: Structure, fill: Mapping[str, str]
         drawn[pair] += 1
         path, top, control = _curve(a, b, bend)
         colour, thick = (DRIVEN, 3.0) if is_driven else (INK, 1.4)
-        edges.append(_path(path, colour, thick, dashed))
+        bundle = strands.get(name)
+        for i, bold in enumerate(bundle or ()):
+            beside = _curve(a, b, bend + STRAND * (i - (len(bundle or ()) - 1) / 2))[0]
+            edges.append(_path(beside, DRIVEN if bold else INK, 3.0 if bold else 1.0, False))
+        if not bundle:
+            edges.append(_path(path, colour, thick, dashed))
         if carrier is not None:
             edges.append(_path(_curve(top, at[carrier], 0)[0], PALE, 1.0, True))
         where = _free_place(a, control, b, len(text) * CHARACTER * 0.85, taken)
