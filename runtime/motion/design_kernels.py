@@ -37,8 +37,8 @@ def drive(functions, numbers, t, state, rows):  # type: ignore[no-untyped-def]
 
 @njit(**OPTIONS)
 @dated
-def most_splits(functions, numbers, t, state, rows, largest, splits):  # type: ignore[no-untyped-def]
-    """Raise the numbers of inner steps between asked instants to what the fastest of some designs needs."""
+def longest_ways(functions, numbers, t, state, rows, largest, ways):  # type: ignore[no-untyped-def]
+    """Raise the ways between times, as shares of the largest one at once, to what the fastest of some designs goes."""
     for d in range(len(numbers)):
         if drive(functions, numbers[d], t, state, rows) > 0:
             continue
@@ -47,7 +47,7 @@ def most_splits(functions, numbers, t, state, rows, largest, splits):  # type: i
                 rate = max(abs(state[1, rows[i], k]), abs(state[1, rows[i], k + 1]))
                 way = max(abs(state[0, rows[i], k + 1] - state[0, rows[i], k]), rate * (t[k + 1] - t[k]))
                 if way <= 1e6 * largest[i]:
-                    splits[k] = max(splits[k], np.int64(np.ceil(way / largest[i] * (1 - 1e-9))))
+                    ways[k] = max(ways[k], way / largest[i])
 
 
 @njit(**OPTIONS)

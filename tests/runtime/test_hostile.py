@@ -387,3 +387,9 @@ def test_all_series_of_a_mechanism_with_a_rod() -> None:
     assert (c.batch({"omega": [6.0, 7.0]}).status == 0).all()
     with pytest.raises(InputError, match="there is no such series"):
         Mechanism.load(EXAMPLES / "rssr.toml").compile(times=[0, 0.1], bodies=["rod"])
+
+
+def test_a_distance_to_a_body_that_nothing_determines() -> None:
+    m = Mechanism.load(EXAMPLES / "excavator.toml")
+    del m.drivers["boom_cylinder"]
+    assert m.structure().free
