@@ -1,6 +1,6 @@
 """Hostile input by the thousand: no traceback, no unknown exit code, nothing slow, nothing large, no half result.
 
-    python fuzz/hostile.py -n 10000 [--seed 1] [--only NUMBER] [--keep FOLDER]
+    python -m fuzz.hostile -n 10000 [--seed 1] [--only NUMBER] [--keep FOLDER]
 
 The inputs are run in a process of their own that goes from one to the next; where it dies or takes too long, the input
 is a fault, and a new process goes on behind it. The same seed and number give the same input.
@@ -26,7 +26,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import hostile_cases as cases
+from . import hostile_cases as cases
 
 SECONDS = 60.0  # of one input, processor time; a process that only waits has as long by the clock
 MEGABYTES = 2000

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import hostile_files as files
+from . import hostile_files as files
 
 FILE = "m.toml"
 OLD = b"an old result\n"
@@ -229,7 +229,7 @@ def full_disk(rng: random.Random) -> Case:
 def lists(rng: random.Random) -> Case:
     """The commands on types, and the bare command."""
     names = ("", "RRR", "rrr", "RRRR", "R", "../R", "\x00", "3R", "nonsense", "--", "-", "m.toml", "RR[P]R", "a" * 300, "{0}")
-    choices = (
+    choices: tuple[list[str], ...] = (
         ["types", *rng.choice(([], ["--json"], ["x"], ["--x"]))],
         ["show", rng.choice(names), *rng.choice(([], ["--latex"], ["--source"]))],
         ["show"],

@@ -17,26 +17,16 @@ from assurgent import AssemblyError, InputError, Mechanism
 from assurgent.runtime import machine_code
 from assurgent.runtime.cli import main
 from assurgent.runtime.files import write_whole
+from fuzz import hostile
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"
-INPUTS = 100  # of fuzz/hostile.py, whose first 10,000 are run by `make fuzz-input`
+INPUTS = 100  # of fuzz.hostile, whose first 10,000 are run by `make fuzz-input`
 posix = pytest.mark.skipif(os.name != "posix", reason="pipes and devices are files on POSIX systems")
 
 
-@pytest.fixture(scope="module")
-def hostile() -> Any:
-    sys.path.insert(0, str(ROOT / "fuzz"))
-    try:
-        import hostile
-
-        return hostile
-    finally:
-        sys.path.remove(str(ROOT / "fuzz"))
-
-
 @posix
-def test_hostile_inputs(hostile: Any, tmp_path: Path) -> None:
+def test_hostile_inputs(tmp_path: Path) -> None:
     faults = {}
     for number in range(INPUTS):
         found = hostile.trial(hostile.cases.case(1, number), tmp_path)
@@ -47,8 +37,8 @@ def test_hostile_inputs(hostile: Any, tmp_path: Path) -> None:
 
 @posix
 def test_results_are_whole_whenever_their_writer_is_killed() -> None:
-    command = [sys.executable, str(ROOT / "fuzz" / "hostile_kill.py"), "--kills", "4"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    command = [sys.executable, "-m", "fuzz.hostile_kill", "--kills", "4"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.count("4 killed, 0 torn") == 6
 
@@ -119,7 +109,7 @@ def test_results_go_where_a_link_leads_and_names_may_be_long(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("ending", [".csv", ".json", ".npz", ".parquet", ".nc", ".svg", ".html", ".pdf"])
-def test_full_disk_leaves_the_old_file(hostile: Any, ending: str, tmp_path: Path) -> None:
+def test_full_disk_leaves_the_old_file(ending: str, tmp_path: Path) -> None:
     command = {".svg": "animate", ".html": "animate", ".pdf": "plot"}.get(ending, "run")
     plain = (EXAMPLES / "four-bar.toml").read_bytes()
     files = {"m.toml": plain, f"old{ending}": hostile.cases.OLD}
@@ -130,7 +120,7 @@ def test_full_disk_leaves_the_old_file(hostile: Any, ending: str, tmp_path: Path
     assert "cannot be written" in found["said"]
 
 
-def test_full_disk_of_the_library(hostile: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_full_disk_of_the_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A mechanism that needs a new type, which finds no room."""
     monkeypatch.setenv("ASSURGENT_CACHE", str(tmp_path / "cache"))
     specification = (ROOT / "codegen" / "groups" / "p.toml").read_text("utf-8").replace('"P"', '"slide"', 1)
