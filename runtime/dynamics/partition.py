@@ -305,6 +305,7 @@ class Partition:
         """Go on in the coordinates of all bodies until joint coordinates serve again; None where none do."""
         from .augmented import Augmented
 
+        self.counts.history.append((self.t, ()))
         least = max(2.0 * self._distance, 0.1 * PASSED)
         other = Augmented(self.model, posture, self.applied, reactions=False)
         found: list[Weighed] = []
