@@ -96,12 +96,12 @@ def augmented(case: Case) -> Prepared:
 
     def run(tolerance: float) -> Run:
         given = _with_tolerance(model, tolerance)
-        ours = Augmented(given, begin(given), reactions=False)
+        ours = Augmented(given, begin(given).posture, reactions=False)
         seconds = clocked(lambda: ours.run(np.array([0.0, case.end])))
         posture = ours.posture()
         return Run(seconds, joint_places(model, posture.origin, posture.rotation), ours.counts.evaluations)
 
-    ours = Augmented(model, begin(model), reactions=False)
+    ours = Augmented(model, begin(model).posture, reactions=False)
     y = ours._packed(ours.poses, ours.twist)
 
     def evaluations() -> None:

@@ -9,6 +9,7 @@ other methods. The state is the poses and the twists.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,6 @@ from .inertia import Inertia, skew
 from .partition import Counts, Stop
 from .posture import Posture, poses_of, touching, width
 from .record import Recorded, reactions_of
-from .start import Start
 
 TIGHTER = 1e-3  # the integrator's own tolerance, of the one asked for
 RANK = 1e-10  # of the scaled augmented matrix: below, rows are in excess
@@ -37,21 +37,21 @@ CLOSING, CLOSED = 8, 1e-9  # iterations that close the joints, and the last chan
 class Augmented:
     """One forward simulation in absolute coordinates."""
 
-    def __init__(self, model: Model, start: Start, reactions: bool = True) -> None:
+    def __init__(self, model: Model, start: Posture, applied: Applied | None = None, reactions: bool = True) -> None:
         self.model = model
         self.system = Absolute(model)
         self.inertia = Inertia(model)
-        self.applied = Applied(model, self.inertia)
+        self.applied = applied or Applied(model, self.inertia)
         self.forces, self.reactions = Forces(model), reactions
-        self._noted: list[tuple[BodyLanes, dict[str, Array]]] = []  # at the asked times, with turns of springs
+        self.noted: list[tuple[BodyLanes, dict[str, Array]]] = []  # at the asked times, with turns of springs
         self.counts = Counts()
-        self.t = start.posture.time
+        self.t = start.time
         self.n, self.width = len(model.bodies), width(model)
         self.drivers = tuple(model.drivers)
         self._order = self.forces.lines_order()
         self._redundant: bool | None = None
-        self.poses = self.system.remember(poses_of(self.system, start.posture))
-        self.twist = start.posture.twist.copy()
+        self.poses = self.system.remember(poses_of(self.system, start))
+        self.twist = start.twist.copy()
 
     # ---- the state as one vector ----------------------------------------------------------------------------------
     def _packed(self, poses: Poses, twist: Array) -> Array:
@@ -192,16 +192,24 @@ class Augmented:
         """Keep what is reported at one instant."""
         acceleration = self.accelerations(t, poses, twist)
         bodies = one_lane(self._posture(t, poses, twist), acceleration)
-        self._noted.append((bodies, self.applied.turns_over(bodies)))
+        self.noted.append((bodies, self.applied.turns_over(bodies)))
+
+    def lanes(self) -> tuple[Motions, BodyLanes, dict[str, Array]]:
+        """Return the noted instants, as lanes, too, and what turns of torsion springs are next to there."""
+        motions = Motions(self.model, len(self.noted))
+        for k, (bodies, _) in enumerate(self.noted):
+            motions.put(slice(k, k + 1), bodies)
+        names = self.noted[0][1] if self.noted else ()
+        return motions, motions.lanes(), {n: np.array([turns[n][0] for _, turns in self.noted]) for n in names}
+
+    def kinetic(self) -> float:
+        """Return the kinetic energy of the present state."""
+        return 0.5 * float(np.einsum("nw,nwv,nv", self.twist, self.inertia.matrices(self.posture()), self.twist))
 
     def _record(self) -> Recorded:
         """Return everything that is reported at the noted instants."""
-        model, n = self.model, len(self._noted)
-        motions = Motions(model, n)
-        for k, (bodies, _) in enumerate(self._noted):
-            motions.put(slice(k, k + 1), bodies)
-        bodies = motions.lanes()
-        near = {name: np.array([t[name][0] for _, t in self._noted]) for name in (self._noted[0][1] if n else ())}
+        model, n = self.model, len(self.noted)
+        motions, bodies, near = self.lanes()
         inertia, kinetic = self.inertia.over(bodies)
         lack = inertia - self.applied.over(bodies, near=near)
         found = self.forces.solve(bodies, lack[None], np.zeros(n, dtype=bool))
@@ -218,10 +226,11 @@ class Augmented:
 
     def run(self, times: Array) -> tuple[Recorded, Stop | None]:
         """Return what is reported at increasing times from the start on, and why they end early."""
-        stop = self._advance(times)
+        stop = self.advance(times, lambda: False)
         return self._record(), stop
 
-    def _advance(self, times: Array) -> Stop | None:
+    def advance(self, times: Array, arrived: Callable[[], bool]) -> Stop | None:
+        """Go through increasing times, or to where somebody who is asked after every step has arrived."""
         from scipy.integrate import DOP853
 
         k = 0
@@ -253,6 +262,8 @@ class Augmented:
             gap = self.system.rows(self.poses, self._values()) / self.system.row_scale
             self.counts.residual = max(self.counts.residual, float(np.abs(gap).max(initial=0.0)))
             self.applied.remember(self._posture(self.t, *found))
+            if arrived():
+                return None
             solver.y = self._packed(*found)
             solver.f = self.rates(solver.t, solver.y)
         return None

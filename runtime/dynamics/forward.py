@@ -102,14 +102,14 @@ def _method(
     begun: Begun | None,
 ) -> Partition | Augmented:
     if method == "global":
-        return Augmented(model, start, reactions)
+        return Augmented(model, start.posture, reactions=reactions)
     try:
         return Partition(model, start, progress, reactions, through, fixed_step, begun)
     except NoCoordinatesError as error:
         if method is not None or fixed_step is not None:
             raise InputError(f"{error} - simulate it with --method global, which chooses its own steps") from None
         progress(f"{error}: simulated in the coordinates of all bodies, --method global")
-        return Augmented(model, start, reactions)
+        return Augmented(model, start.posture, reactions=reactions)
 
 
 def _diagnostics(run: Partition | Augmented, record: Recorded) -> dict[str, Any]:

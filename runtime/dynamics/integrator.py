@@ -46,7 +46,7 @@ PATIENCE = 10_000  # steps after which it returns in any case, so that the user 
     N_CONTROL,
 ) = range(14)  # fmt: skip
 # places in the counters
-NEXT, STEPS, EVALUATIONS, UNSEEN, SELDOM, OFTEN, MEETINGS, FIRST, N_COUNTS = range(9)
+NEXT, STEPS, EVALUATIONS, UNSEEN, SELDOM, OFTEN, FIRST, N_COUNTS = range(8)
 
 OPTIONS: dict[str, Any] = {
     "cache": True, "error_model": "numpy", "fastmath": {"contract"}, "no_cfunc_wrapper": True, "_nrt": False,
@@ -121,7 +121,7 @@ def look_due(ints, x, y, control, counts):  # type: ignore[no-untyped-def]
         return True
     if distance > control[NEAR]:
         control[LOOK_BELOW] = control[NEAR]
-    elif counts[MEETINGS] != 0 and distance < control[LOOK_BELOW]:
+    elif distance < control[LOOK_BELOW]:
         return True
     if counts[UNSEEN] >= counts[OFTEN]:
         return True

@@ -6,7 +6,9 @@ evaluated there. Bodies, forces, energies and the criterion follow at the end, s
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,9 +22,15 @@ from .forces import Forces
 from .inertia import Inertia
 from .machine import Machine
 from .mechanics import Mechanics
+from .nullspace import free_motions
+from .posture import Posture, poses_of
 from .record import Recorded, reactions_of
 from .sets import Built, Chosen
 
+if TYPE_CHECKING:
+    from .augmented import Augmented
+
+Portion = tuple[slice, BodyLanes, dict[str, Array], Array]  # lanes, bodies, turns of springs, velocity transformation
 CLEAR = 1e-2  # pivots below this part of the largest: the coordinates in use are near a dead point, forces need not be
 
 
@@ -40,6 +48,47 @@ class Stretch:
     turns: Array  # torsion spring x lane: values next to their turns
     count: int = 0
 
+    @property
+    def forces(self) -> Forces:
+        return Forces(self.built.model, self.built.structure.groups)
+
+    def portions(self, times: Array, most: int) -> Iterator[Portion]:
+        """Yield the lanes, so few at a time that they stay in the cache."""
+        time = times[self.first : self.first + self.count]
+        reader = Reader(self.mechanics.program)
+        rows = np.ascontiguousarray(self.rows[..., : self.count])
+        for lo in range(0, self.count, most):
+            part = slice(lo, min(lo + most, self.count))
+            bodies = reader.read(rows, time, part.start, part.stop)
+            if bodies.planar:
+                bodies.turn[0, :, 0] = self.angles[:, part]
+            near = dict(zip(self.springs, self.turns[:, part], strict=True))
+            yield part, bodies, near, _columns(reader, bodies, rows, time, part)
+
+
+@dataclass(eq=False)
+class Passage:
+    """Lanes between two stretches, at dead points of all joint coordinates: none of them is in use."""
+
+    gauge: Gauge
+    forces: Forces
+    bodies: BodyLanes
+    near: dict[str, Array]
+    first: int
+    count: int
+    chosen: Chosen = ()
+
+    def portions(self, _: Array, __: int) -> Iterator[Portion]:
+        """Yield all lanes: there are few."""
+        columns = []
+        for k in range(self.count):
+            place, rotation = self.bodies.origin[0, :, :, k], self.bodies.rotation[..., k]
+            posture = Posture(0.0, place, rotation, self.bodies.turn[0, :, 0, k], self.bodies.twists()[..., k])
+            columns.append(free_motions(self.gauge.model, poses_of(self.gauge.system, posture)))
+        if columns:
+            moving = np.ascontiguousarray(np.stack(columns).transpose(3, 1, 2, 0))
+            yield slice(0, self.count), self.bodies, self.near, moving
+
 
 class Noted:
     """The evaluated states of a run."""
@@ -49,16 +98,25 @@ class Noted:
     ) -> None:
         self.times, self.done = times, 0  # those that are asked for, and how many are evaluated
         self.model, self.gauge, self.inertia, self.applied, self.reactions = model, gauge, inertia, applied, reactions
-        self.stretches: list[Stretch] = []
+        self.stretches: list[Stretch | Passage] = []
         self.not_unique: set[str] = set()
         self.residual = 0.0
 
     def enter(self, machine: Machine, built: Built, chosen: Chosen) -> Stretch:
         """Return where the next instants are written to, in the coordinates in use."""
-        if not self.stretches or self.stretches[-1].mechanics is not machine.mechanics:
-            room = machine.room(len(self.times) - self.done)
-            self.stretches.append(Stretch(machine.mechanics, built, chosen, machine.springs, self.done, *room))
-        return self.stretches[-1]
+        last = self.stretches[-1] if self.stretches else None
+        if isinstance(last, Stretch) and last.mechanics is machine.mechanics:
+            return last
+        room = machine.room(len(self.times) - self.done)
+        entered = Stretch(machine.mechanics, built, chosen, machine.springs, self.done, *room)
+        self.stretches.append(entered)
+        return entered
+
+    def passed(self, run: Augmented) -> None:
+        """Note the instants of a run in the coordinates of all bodies."""
+        _, bodies, near = run.lanes()
+        self.stretches.append(Passage(self.gauge, run.forces, bodies, near, self.done, len(bodies)))
+        self.reached(self.done + len(bodies))
 
     def reached(self, count: int) -> None:
         """Note how many of the asked times are evaluated."""
@@ -76,20 +134,11 @@ class Noted:
         independent: list[tuple[str, ...]] = []
         first = 0
         for stretch in self.stretches:
-            time = self.times[stretch.first : stretch.first + stretch.count]
-            rows, angles = (np.ascontiguousarray(x[..., : stretch.count]) for x in (stretch.rows, stretch.angles))
-            turns = dict(zip(stretch.springs, stretch.turns[:, : stretch.count], strict=True))
-            self._look(stretch, time, rows)
-            reader = Reader(stretch.mechanics.program)
-            forces = Forces(stretch.built.model, stretch.built.structure.groups)
-            most = portion_size(model)
-            for lo in range(0, len(time), most):
-                part = slice(lo, min(lo + most, len(time)))
+            if isinstance(stretch, Stretch):
+                self._look(stretch)
+            forces = stretch.forces
+            for part, bodies, near, columns in stretch.portions(self.times, portion_size(model)):
                 at = slice(first + part.start, first + part.stop)
-                bodies = reader.read(rows, time, part.start, part.stop)
-                if bodies.planar:
-                    bodies.turn[0, :, 0] = angles[:, part]
-                near = {n: x[part] for n, x in turns.items()}
                 inertia, kinetic[at] = self.inertia.over(bodies)
                 potential[at] = self.applied.potential_over(bodies, near)
                 if self.reactions or drivers:
@@ -97,11 +146,11 @@ class Noted:
                     regular = np.zeros(len(bodies), dtype=bool)
                     found = forces.solve(bodies, lack, regular, driven=drivers > 0, clear=CLEAR)
                     efforts[:, at], wrenches[..., at] = found.drivers[0, :drivers], found.wrenches
-                cosines[:, at] = criterion.over(bodies, _columns(reader, bodies, rows, time, part))
+                cosines[:, at] = criterion.over(bodies, columns)
                 motions.put(at, bodies)
             self.not_unique |= forces.not_unique
-            independent += [tuple(shown_name(model, c) for c in stretch.chosen)] * len(time)
-            first += len(time)
+            independent += [tuple(shown_name(model, c) for c in stretch.chosen)] * stretch.count
+            first += stretch.count
         return Recorded(
             motions.time,
             motions.by_name(),
@@ -114,12 +163,13 @@ class Noted:
             tuple(independent),
         )
 
-    def _look(self, stretch: Stretch, time: Array, rows: Array) -> None:
+    def _look(self, stretch: Stretch) -> None:
         """Note the largest residual of the groups, relative to the size squared."""
         from ..motion.continuity import quality
 
-        program = stretch.mechanics.program
-        solution = Solution(program, time, np.arange(len(time)), rows[:3], len(time), program.sequence.numbers)
+        program, n = stretch.mechanics.program, stretch.count
+        time, rows = self.times[stretch.first : stretch.first + n], np.ascontiguousarray(stretch.rows[:3, :, :n])
+        solution = Solution(program, time, np.arange(n), rows, n, program.sequence.numbers)
         for step in stretch.mechanics.groups:
             largest = float(quality(solution, step)[1].max(initial=0.0))
             self.residual = max(self.residual, largest / max(self.model.size**2, 1e-300))

@@ -31,12 +31,23 @@ def check_inertia(model: Model, start: Start) -> None:
 
 def free_motions(model: Model, poses: Poses) -> Array:
     """Return a basis of the motions with all drivers held, n x w x f."""
-    system = Absolute(model)
     n, w = len(model.bodies), width(model)
-    J = system.jacobian(poses) / system.row_scale[:, None] * system.column_scale
+    system, J = _scaled(model, poses)
     _, s, Vt = np.linalg.svd(J, full_matrices=True)
     rank = int(np.sum(s > RANK * s[0])) if len(s) else 0
     N = (Vt[rank:] * system.column_scale).T[: w * (n - 1)]
     R = np.zeros((n, w, N.shape[1]))
     R[1:] = N.reshape(n - 1, w, -1)
     return R
+
+
+def regularity(model: Model, poses: Poses, free: int) -> float:
+    """Return how far all joints and drivers are from leaving more motions free: least singular value over largest."""
+    J = _scaled(model, poses)[1]
+    s, rank = np.linalg.svd(J, compute_uv=False), J.shape[1] - free
+    return float(s[rank - 1] / s[0]) if 0 < rank <= len(s) else 0.0
+
+
+def _scaled(model: Model, poses: Poses) -> tuple[Absolute, Array]:
+    system = Absolute(model)
+    return system, np.asarray(system.jacobian(poses) / system.row_scale[:, None] * system.column_scale)

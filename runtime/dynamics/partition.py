@@ -20,6 +20,7 @@ from .crossing import NEAR, NODES, bridge_ahead
 from .equations import Equations, Moved
 from .inertia import Inertia
 from .mechanics import Mechanics
+from .nullspace import free_motions, regularity
 from .posture import Posture, poses_of
 from .record import Recorded
 from .sets import Chosen, Sets
@@ -34,6 +35,9 @@ if TYPE_CHECKING:
 CLEARLY = 4.0  # how many times better (in squared cosines) another set must be before it takes over
 TIGHTER = 1e-3  # the integrator's own tolerance, of the one asked for: it holds per step, the user's for the whole run
 DEAD = 0.05  # distance of a group from singularity below which other coordinates are taken, better or not
+CLEARER = 1.1  # how many times further from singular those must be: sets may share the group that is at its end
+PASSED = 1e-2  # the same below which the coordinates of all bodies take over, where the joints keep their rank
+KEPT = 0.5  # of the joints' distance from losing their rank: what must be left of it where that group is singular
 SINGULAR = 1e-4  # distance of a group from singularity at which a run without a way through ends
 SELDOM = 4  # steps between two looks at the criterion where no group is near a singular position
 WATCHED = 0.6  # of the gain that a change needs: where an estimate sees it, the criterion itself is looked at
@@ -86,6 +90,8 @@ class Partition:
         self.sets = begun.sets if begun else Sets(model, progress)
         self.counts = Counts()
         self._distance = 1.0  # least distance of a group from singularity
+        self._ranked = 1.0, 1.0  # that of the last look near a dead point, and how far the joints kept their rank
+        self._passable = False  # whether the coordinates of all bodies carry the motion on
         self._machines: dict[Mechanics, Machine] = {}
         self.f = start.free
         self.t = start.posture.time
@@ -109,10 +115,7 @@ class Partition:
     # ---- the start ------------------------------------------------------------------------------------------------
     def _first(self, start: Start, values: dict[Coordinate, float]) -> Chosen:
         """Return the best set at the start, of those that can be built."""
-        from .nullspace import free_motions
-
-        R = free_motions(self.model, start.poses)
-        weighed = self.gauge.weigh(poses_of(self.gauge.system, start.posture), R, self.inertia.matrices(start.posture))
+        weighed = self._weighed_at(start.posture)
         usable = list(self.gauge.listed)
         while True:
             best = weighed.best(usable)
@@ -150,6 +153,11 @@ class Partition:
         R = moved.instant.R[:, :, self.equations.free]
         return self.gauge.weigh(poses_of(self.gauge.system, posture), R, self.inertia.matrices(posture))
 
+    def _weighed_at(self, posture: Posture) -> Weighed:
+        """Return the criterion at a posture that no set of coordinates was solved for."""
+        poses = poses_of(self.gauge.system, posture)
+        return self.gauge.weigh(poses, free_motions(self.model, poses), self.inertia.matrices(posture))
+
     # ---- the run --------------------------------------------------------------------------------------------------
     def run(self, times: Array) -> tuple[Recorded, Stop | None]:
         """Return what is reported at increasing times from the start on, and why they end early (None: not)."""
@@ -178,7 +186,8 @@ class Partition:
         tolerance = max(TIGHTER * self.model.simulation.tolerance, 3e-14)
         stepping = Stepping(self.f, times, k, tolerance, self.fixed_step)
         gain = 1.0 + WATCHED * (CLEARLY - 1.0)
-        stepping.limits(STRIDE, SINGULAR, NEAR, NODES[-1], gain, SELDOM, self.f == 1 and not self.model.drivers)
+        near = NEAR if self.f == 1 and not self.model.drivers else DEAD  # bridges are looked for from further away
+        stepping.limits(STRIDE, SINGULAR, near, NODES[-1], gain, SELDOM)
         self._enter(stepping, self._last_weighed, noted)
         stepping.repeat(k)
         noted.reached(stepping.next)
@@ -190,27 +199,23 @@ class Partition:
                 stepping.machine.leave(self.applied)
                 if why & LOST:
                     raise _LostError
-                if why & FAILED:
-                    moved = self._moved(self.t, self.z, self.zdot)  # the state that tells which group is at its end
-                    self._accept(moved)
-                    self._distance = min(self.equations.mechanics.conditioning().values(), default=1.0)
-                    here = self._weighed(moved)
-                    jumped = stepping.machine.jumped
-                    left = self._distance <= DEAD and self._leave(here, moved)
-                    if not left or not self._enter(stepping, here, noted):
-                        return self._stop(self.t, jumped)
-                    continue
-                if why & LOOK and stepping.next < len(times):
+                if why & (FAILED | LOOK) and stepping.next < len(times):
                     moved = self._moved(self.t, self.z, self.zdot)
                     self._accept(moved)
-                    weighed = self._look(moved)
+                    jumped = stepping.machine.jumped if why & FAILED else None
+                    self._passable = False
+                    weighed = self._escape(moved) if why & FAILED else self._look(moved)
+                    if self._passable:
+                        weighed = self._pass(stepping, noted, moved.instant.posture)
+                    if stepping.next == len(times):
+                        return None
                     if weighed is None:
-                        return self._stop(self.t)
+                        return self._stop(self.t, jumped)
                     if not self._enter(stepping, weighed, noted):
-                        return self._stop(self.t, "")
+                        return self._stop(self.t, jumped or "")
             return None
         finally:
-            self.counts.steps = int(stepping.counts[STEPS])
+            self.counts.steps += int(stepping.counts[STEPS])
             self.counts.evaluations += int(stepping.counts[EVALUATIONS])
 
     def _enter(self, stepping: Stepping, weighed: Weighed, noted: Noted) -> bool:
@@ -256,7 +261,7 @@ class Partition:
         mine = weighed.quality([self.gauge.all.index(c) for c in self.chosen])
         best = self._best(weighed, self.gauge.listed)
         better = best is not None and weighed.quality([self.gauge.all.index(c) for c in best]) > CLEARLY * mine
-        if best is not None and better and self._change(best, moved):
+        if best is not None and better and self._change(best, moved, self._distance):
             return weighed
         if self._distance < NEAR:
             if self.f == 1 and not self.model.drivers:
@@ -266,9 +271,65 @@ class Partition:
                     return None
             if mechanics.bridge is None and self._distance < DEAD and self._leave(weighed, moved):
                 return weighed
-            if mechanics.bridge is None and self._distance < SINGULAR:
-                return None
+            if mechanics.bridge is None:
+                self._passable = self._keeps_rank(moved)
+                if self._passable or self._distance < SINGULAR:
+                    return None
         return weighed
+
+    def _escape(self, moved: Moved) -> Weighed | None:
+        """Leave coordinates in which no step is short enough; None without others."""
+        self._distance = min(self.equations.mechanics.conditioning().values(), default=1.0)
+        weighed = self._weighed(moved)
+        if self._distance <= DEAD and self._leave(weighed, moved):
+            return weighed
+        self._passable = self._keeps_rank(moved)
+        return None
+
+    # ---- dead points of all joint coordinates ---------------------------------------------------------------------
+    def _keeps_rank(self, moved: Moved) -> bool:
+        """Return whether only the coordinates come to a dead point, all of them at once: the joints keep their rank.
+
+        So it is where a universal joint of a coupler comes to the end of its reach: every crank turns back there,
+        while the coupler goes on into its other branch. The rank is drawn on in a line from the last look to there.
+        """
+        d0, r0 = self._ranked
+        d = self._distance
+        if self.fixed_step is not None or d >= DEAD:
+            return False
+        r = regularity(self.model, poses_of(self.gauge.system, moved.instant.posture), self.f)
+        self._ranked = d, r
+        return d < min(d0, PASSED) and r - d * (r0 - r) / (d0 - d) > KEPT * r
+
+    def _pass(self, stepping: Stepping, noted: Noted, posture: Posture) -> Weighed | None:
+        """Go on in the coordinates of all bodies until joint coordinates serve again; None where none do."""
+        from .augmented import Augmented
+
+        self.counts.history.append((self.t, ()))
+        least = max(2.0 * self._distance, 0.1 * PASSED)
+        other = Augmented(self.model, posture, self.applied, reactions=False)
+        found: list[Weighed] = []
+
+        def arrived() -> bool:
+            self.t = other.t
+            found.extend(self._entered_at(other.posture(), least))
+            return bool(found)
+
+        other.advance(noted.times[stepping.next :], arrived)
+        self.counts.steps += other.counts.steps
+        self.counts.evaluations += other.counts.evaluations
+        noted.passed(other)
+        stepping.passed(noted.done, other.kinetic())
+        return found[0] if found else None
+
+    def _entered_at(self, posture: Posture, least: float) -> list[Weighed]:
+        """Enter the best coordinates at a posture behind a dead point, and return their criterion; [] too near it."""
+        weighed = self._weighed_at(posture)
+        best = self._best(weighed, self.gauge.listed)
+        try:
+            return [weighed] if best is not None and self._entered(best, posture, least) else []
+        except AssurgentError:  # a group cannot be assembled so near its dead point
+            return []
 
     def _leave(self, weighed: Weighed, moved: Moved) -> bool:
         """Change to the next best coordinates at a dead point of those in use, which the criterion may not see.
@@ -277,7 +338,7 @@ class Partition:
         """
         others = [i for i in self.gauge.listed if self.gauge.all[i] not in self.chosen]
         best = self._best(weighed, others)
-        return best is not None and self._change(best, moved)
+        return best is not None and self._change(best, moved, CLEARER * self._distance)
 
     def _best(self, weighed: Weighed, listed: Sequence[int]) -> Chosen | None:
         usable = list(listed)
@@ -290,29 +351,33 @@ class Partition:
                 return chosen
             usable.remove(min(best, key=lambda i: weighed.cosines[i]))
 
-    def _change(self, chosen: Chosen, moved: Moved) -> bool:
-        """Go over to other coordinates; False where they cannot be had, or are nearer to a dead point of their own."""
-        posture = moved.instant.posture
+    def _change(self, chosen: Chosen, moved: Moved, least: float) -> bool:
+        """Go over to other coordinates; False where they cannot be had, or are near a dead point of their own."""
+        before = self.equations.mechanics, self.chosen, self.z, self.zdot
+        try:
+            if self._entered(chosen, moved.instant.posture, min(least, NEAR)):
+                return True
+        except AssurgentError as error:
+            self.sets.refused[chosen] = error
+        self.equations.enter(before[0])
+        self.chosen, self.z, self.zdot = before[1:]
+        self._moved(self.t, self.z, self.zdot)
+        return False
+
+    def _entered(self, chosen: Chosen, posture: Posture, least: float) -> bool:
+        """Enter coordinates at a posture; False where they move otherwise, or a group is nearer to singular."""
         poses = self.gauge.system.remember(poses_of(self.gauge.system, posture))
         values, rates = self.gauge.values(poses), self.gauge.rates(poses, posture.twist)
         held = self.equations.prescribed(self.t)[0]
         z = np.array([values[c] for c in chosen])
-        try:
-            mechanics = self.sets.enter(chosen, posture, np.concatenate([held, z]))
-        except AssurgentError as error:
-            self.sets.refused[chosen] = error
-            return False
-        before = self.equations.mechanics, self.chosen, self.z, self.zdot
+        mechanics = self.sets.enter(chosen, posture, np.concatenate([held, z]))
         self.counts.evaluations += self.equations.mechanics.evaluations
         self.equations.mechanics.evaluations = 0
         self.equations.enter(mechanics)
         self.chosen, self.z, self.zdot = chosen, z, np.array([rates[c] for c in chosen])
         found = self.equations.moved(self.t, self.z, self.zdot)
         distance = min(mechanics.conditioning().values(), default=1.0)
-        if found is None or distance < min(self._distance, NEAR) or not self._same(found, posture):
-            self.equations.enter(before[0])
-            self.chosen, self.z, self.zdot = before[1:]
-            self._moved(self.t, self.z, self.zdot)
+        if found is None or distance < least or not self._same(found, posture):
             return False
         self._accept(found)
         self.counts.changes += 1
@@ -328,7 +393,7 @@ class Partition:
         return bool(gap.max() <= SAME * np.abs(posture.twist).max())
 
     def _note(self) -> None:
-        self._distance = 1.0
+        self._distance, self._ranked = 1.0, (1.0, 1.0)
         self.counts.history.append((self.t, tuple(shown_name(self.model, c) for c in self.chosen)))
 
     def _stop(self, t: float, jumped: str | None = None) -> Stop:

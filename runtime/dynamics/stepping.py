@@ -32,15 +32,13 @@ class Stepping:
         self.control[integrator.LAST_DISTANCE] = 1.0
         self.control[integrator.BALANCE] = COARSE if self.fixed else max(BALANCE, 1e3 * tolerance)
 
-    def limits(
-        self, stride: float, singular: float, near: float, bridge_end: float, gain: float, seldom: int, meetings: bool
-    ) -> None:
+    def limits(self, stride: float, singular: float, near: float, bridge_end: float, gain: float, seldom: int) -> None:
         """Set when the loop is to return for a look, and how far one step may go; see `partition`."""
         control, counts = self.control, self.counts
         control[integrator.STRIDE], control[integrator.SINGULAR], control[integrator.NEAR] = stride, singular, near
         control[integrator.LOOK_BELOW], control[integrator.BRIDGE_END] = near, bridge_end
         control[integrator.GAIN] = gain
-        counts[integrator.SELDOM], counts[integrator.MEETINGS] = seldom, meetings
+        counts[integrator.SELDOM] = seldom
 
     def enter(self, machine: Machine, t: float, y: Array, stretch: Stretch) -> bool:
         """Go on with a machine from a state; False where it moves otherwise than before: the energies differ.
@@ -59,6 +57,10 @@ class Stepping:
             machine.enter(t, y)
         largest = self.control[integrator.ENERGY] = max(self.control[integrator.ENERGY], energy)
         return bool(first or abs(energy - before) <= BALANCE * largest)
+
+    def passed(self, count: int, energy: float) -> None:
+        """Note that others went on: how many asked times are reported, and the kinetic energy at the present state."""
+        self.counts[integrator.NEXT], self.y[-1] = count, energy
 
     def repeat(self, count: int) -> None:
         """Report the present state at the asked times so far, which are all its own."""

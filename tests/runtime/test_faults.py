@@ -267,3 +267,28 @@ def test_growth_about_an_unstable_equilibrium() -> None:
     assert not found.stable
     assert float(near - rest) == pytest.approx(0.0, abs=1e-13)
     assert found.modes[0].decay == pytest.approx(-growth, rel=1e-12)  # 4e-4 by differences
+
+
+@pytest.mark.parametrize("number", ["", "-2"])
+def test_simulate_spatial_false_stop(number: str) -> None:
+    """A universal joint comes to the end of its reach: both cranks turn back there, and the coupler goes on."""
+    model = load(FAULTS / f"simulate-spatial-false-stop{number}.toml")
+    times = np.linspace(0, 0.3, 61)  # so that some lie where no joint coordinate is in use
+    found, other = simulate(model, times), simulate(model, times, "global")
+    assert found.stop is None
+    assert other.stop is None
+    assert {()} < set(found.results.independent)
+    for name, series in found.results.bodies.items():
+        reference = other.results.bodies[name]
+        assert series.rotation == pytest.approx(reference.rotation, abs=1e-7)
+        assert series.angular_velocity == pytest.approx(reference.angular_velocity, abs=1e-7)
+        largest = np.abs(reference.angular_acceleration).max()
+        assert series.angular_acceleration == pytest.approx(reference.angular_acceleration, abs=1e-7 * largest)
+    for name, reaction in found.results.reactions.items():
+        reference = other.results.reactions[name].force
+        assert reaction.force == pytest.approx(reference, abs=1e-7 * np.abs(reference).max())
+    angle, rate = found.results.joints["j1"].angle, found.results.joints["j1"].rate
+    assert np.abs(np.diff(np.sign(rate))).max() == 2  # it turns back
+    assert np.gradient(angle, times)[1:-1] == pytest.approx(rate[1:-1], abs=0.1)
+    total = found.results.energy.total
+    assert total == pytest.approx(total[0], abs=1e-8 * np.abs(found.results.energy.kinetic).max())

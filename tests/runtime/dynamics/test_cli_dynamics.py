@@ -32,7 +32,7 @@ def test_fixed_steps_on_request(file, tmp_path, capsys):
     assert main(["simulate", str(file), "--at", "0,0.1", "--fixed-step", "0.003", "-o", str(target)]) == 0
     assert json.loads(target.read_text())["diagnostics"]["steps"] == 34  # 0.1 s in equal steps of at most 0.003
     assert main(["simulate", str(file), "--at", "0,0.1", "--fixed-step", "0"]) == 2
-    assert "positive number of seconds" in " ".join(capsys.readouterr().err.split())
+    assert "--fixed-step = 0.0 must be positive" in " ".join(capsys.readouterr().err.split())
 
 
 def test_bifurcation_ends_with_its_own_exit_code(mechanisms, tmp_path, capsys):
