@@ -139,7 +139,8 @@ def _spots(solution: Solution, step: GroupStep, course: Course) -> list[tuple[fl
         if mark in (NEAR, NEAR_AND_LONG):
             clear = _within(low, high, course.clear.get(name, []))
             mark = NEAR if not clear else LONG if mark == NEAR_AND_LONG else NOTHING
-        if mark != NOTHING and not _within(low, high, bridged):
+        carried = mark == LONG and high - low <= 1e-9 * (t[-1] - t[0]) and _carried(solution, step, low, high)
+        if mark != NOTHING and not carried and not _within(low, high, bridged):
             due.append((low, high, mark))
     return due
 
@@ -187,7 +188,7 @@ def _located(solution: Solution, step: GroupStep, low: float, high: float, jump:
                 return "clear", times
             low, high = times[j], times[j + 1]
             if high - low < 1e-9 * whole:
-                return "zero", times[j : j + 1]
+                return ("clear" if _carried(solution, step, low, high) else "zero"), times[j : j + 2]
             continue
         j = int(np.argmin(kappa))
         a, b = max(j - 1, 0), min(j + 1, SAMPLES - 1)
@@ -197,6 +198,14 @@ def _located(solution: Solution, step: GroupStep, low: float, high: float, jump:
             return ("clear" if step.solver.closed_form else "through"), path
         low, high = times[a], times[b]
     return ("open" if lost else "clear"), np.array([high])
+
+
+def _carried(solution: Solution, step: GroupStep, low: float, high: float) -> bool:
+    """Whether what a group hangs on jumps between two very near instants, as formulas may: the group goes with it."""
+    part, lanes = _part(solution, step, np.array([low, high]))
+    h, rates = part.state[:2, step.h_rows][:, :, lanes]
+    ways = 10 * (high - low) * np.abs(rates).max(axis=1) + 1e-7 * np.abs(h).max()
+    return bool((np.abs(h[:, 1] - h[:, 0]) > ways).any())
 
 
 def _shared(solution: Solution, step: GroupStep, low: float, high: float) -> float | None:
