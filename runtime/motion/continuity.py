@@ -114,7 +114,7 @@ def _mend(solution: Solution, name: str, course: Course) -> bool:
             course.meetings.setdefault(name, []).append(meeting)
             return True  # what lies beyond is on another branch
         else:
-            course.clear.setdefault(name, []).append((low, high))
+            course.clear.setdefault(name, []).append((low, float(times[-1]) if kind == "through" else high))
             if kind == "through":
                 course.extra += times.tolist()
                 again = True
@@ -159,7 +159,7 @@ def _located(solution: Solution, step: GroupStep, low: float, high: float, jump:
     """Find out what happens in a stretch of time: clear, through (with the instants for it), zero or open (with when).
 
     Zero is an instant at which the conditioning is, or at which the group jumps; open, one from which it cannot be
-    closed.
+    closed. Of a stretch in which Newton lost its way, the instants lead as far as smaller steps are known to.
     """
     shared = _shared(solution, step, low, high)
     if shared is not None:
@@ -168,7 +168,7 @@ def _located(solution: Solution, step: GroupStep, low: float, high: float, jump:
     for _ in range(ZOOMS):
         times = np.linspace(low, high, SAMPLES)
         if not step.solver.closed_form:  # Newton needs the steps that led here
-            path = np.union1d(path[path < low], times)
+            path = np.union1d(path, times)
         kappa, part = _sampled(solution, step, times, path)
         open_at = np.flatnonzero(np.isnan(kappa))
         if len(open_at):
@@ -176,6 +176,7 @@ def _located(solution: Solution, step: GroupStep, low: float, high: float, jump:
             if open_at[0] == 0:
                 return "open", times[:1]
             low, high = times[open_at[0] - 1], times[open_at[0]]
+            path = path[path <= low]
             if high - low <= max(1e-12 * whole, 2 * np.spacing(abs(high))):
                 return "open", times[open_at[0] : open_at[0] + 1]
             continue
@@ -280,7 +281,7 @@ def _meeting(
 
 
 def _error(solution: Solution, step: GroupStep, meeting: Meeting, side: float, outside: bool) -> float:
-    """Return by how much the nodes of a meeting miss the group half a spacing away from it, as a share of the size."""
+    """Return by how much the nodes of a meeting miss the group half a spacing away from it, as a share of its way."""
     c, name = meeting.centre, step.plan.name
     if not step.solver.closed_form and side > 0 and min(meeting.offsets) > 0:  # Newton cannot begin there
         return np.inf
@@ -290,7 +291,7 @@ def _error(solution: Solution, step: GroupStep, meeting: Meeting, side: float, o
     part, _ = _part(solution, step, np.union1d(nodes, probes), course)
     state = part.state[:, step.phi_rows][:, :, np.searchsorted(part.time, [*nodes, *probes])]
     misses = np.abs(state[:, :, :8] @ meeting.weights(probes) - state[:, :, 8:]).max(axis=1)
-    near, at = misses[0] / max(np.ptp(state[0, :, :8]), 1e-300)
+    near, at = misses[0] / max(np.ptp(state[0, :, :8], axis=1).max(), 1e-300)
     right = (misses[1:, 1] <= 1e-4 * np.abs(state[1:, :, :8]).max(axis=(1, 2))).all()  # no digits are lost
     return np.inf if not near < np.inf or (outside and (at > 1e-5 or right)) else float(near)
 
