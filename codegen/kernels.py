@@ -238,10 +238,17 @@ class _Builder:
         d = self.d
         assert d.blocks is not None
         least: Value = pool.number(1)
-        matrix = self.orders(pool).jacobian(self.phi)
+        orders = self.orders(pool)
+        matrix = orders.jacobian(self.phi)
+        lengths = [s for c in d.spec.dependent if c.kind in ("length", "point") for s in c.symbols]
         for block in d.blocks:
             a = [[matrix[r][c] for c in block.columns] for r in block.rows]
-            if block.size > EXPLICIT_ORDER:
+            if block.size == 1 and a[0][0].constant is None and self.phi[block.columns[0]] in lengths:
+                # a row of one entry has no direction: what the entry is worth, the points tell on which the row builds
+                points = [orders.jacobian(c.symbols)[block.rows[0]] for c in d.spec.independent if c.kind == "point"]
+                sizes = [pool.call("sqrt", pool.sum([v * v for v in row])) for row in points]
+                value = pool.call("abs", a[0][0]) / pool.extreme(sizes, smallest=False) if sizes else pool.number(1)
+            elif block.size > EXPLICIT_ORDER:
                 sizes = [pool.call("abs", v) for v in factor_elimination(a, Namer(pool)).pivots]  # reciprocals
                 value = pool.extreme(sizes, smallest=True) / pool.extreme(sizes, smallest=False)
             else:

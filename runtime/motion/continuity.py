@@ -114,7 +114,7 @@ def _mend(solution: Solution, name: str, course: Course) -> bool:
             course.meetings.setdefault(name, []).append(meeting)
             return True  # what lies beyond is on another branch
         else:
-            course.clear.setdefault(name, []).append((low, high))
+            course.clear.setdefault(name, []).append((low, float(times[-1]) if kind == "through" else high))
             if kind == "through":
                 course.extra += times.tolist()
                 again = True
@@ -139,7 +139,8 @@ def _spots(solution: Solution, step: GroupStep, course: Course) -> list[tuple[fl
         if mark in (NEAR, NEAR_AND_LONG):
             clear = _within(low, high, course.clear.get(name, []))
             mark = NEAR if not clear else LONG if mark == NEAR_AND_LONG else NOTHING
-        if mark != NOTHING and not _within(low, high, bridged):
+        carried = mark == LONG and high - low <= 1e-9 * (t[-1] - t[0]) and _carried(solution, step, low, high)
+        if mark != NOTHING and not carried and not _within(low, high, bridged):
             due.append((low, high, mark))
     return due
 
@@ -158,7 +159,7 @@ def _located(solution: Solution, step: GroupStep, low: float, high: float, jump:
     """Find out what happens in a stretch of time: clear, through (with the instants for it), zero or open (with when).
 
     Zero is an instant at which the conditioning is, or at which the group jumps; open, one from which it cannot be
-    closed.
+    closed. Of a stretch in which Newton lost its way, the instants lead as far as smaller steps are known to.
     """
     shared = _shared(solution, step, low, high)
     if shared is not None:
@@ -167,7 +168,7 @@ def _located(solution: Solution, step: GroupStep, low: float, high: float, jump:
     for _ in range(ZOOMS):
         times = np.linspace(low, high, SAMPLES)
         if not step.solver.closed_form:  # Newton needs the steps that led here
-            path = np.union1d(path[path < low], times)
+            path = np.union1d(path, times)
         kappa, part = _sampled(solution, step, times, path)
         open_at = np.flatnonzero(np.isnan(kappa))
         if len(open_at):
@@ -175,6 +176,7 @@ def _located(solution: Solution, step: GroupStep, low: float, high: float, jump:
             if open_at[0] == 0:
                 return "open", times[:1]
             low, high = times[open_at[0] - 1], times[open_at[0]]
+            path = path[path <= low]
             if high - low <= max(1e-12 * whole, 2 * np.spacing(abs(high))):
                 return "open", times[open_at[0] : open_at[0] + 1]
             continue
@@ -187,7 +189,7 @@ def _located(solution: Solution, step: GroupStep, low: float, high: float, jump:
                 return "clear", times
             low, high = times[j], times[j + 1]
             if high - low < 1e-9 * whole:
-                return "zero", times[j : j + 1]
+                return ("clear" if _carried(solution, step, low, high) else "zero"), times[j : j + 2]
             continue
         j = int(np.argmin(kappa))
         a, b = max(j - 1, 0), min(j + 1, SAMPLES - 1)
@@ -197,6 +199,14 @@ def _located(solution: Solution, step: GroupStep, low: float, high: float, jump:
             return ("clear" if step.solver.closed_form else "through"), path
         low, high = times[a], times[b]
     return ("open" if lost else "clear"), np.array([high])
+
+
+def _carried(solution: Solution, step: GroupStep, low: float, high: float) -> bool:
+    """Whether what a group hangs on jumps between two very near instants, as formulas may: the group goes with it."""
+    part, lanes = _part(solution, step, np.array([low, high]))
+    h, rates = part.state[:2, step.h_rows][:, :, lanes]
+    ways = 10 * (high - low) * np.abs(rates).max(axis=1) + 1e-7 * np.abs(h).max()
+    return bool((np.abs(h[:, 1] - h[:, 0]) > ways).any())
 
 
 def _shared(solution: Solution, step: GroupStep, low: float, high: float) -> float | None:
@@ -271,7 +281,7 @@ def _meeting(
 
 
 def _error(solution: Solution, step: GroupStep, meeting: Meeting, side: float, outside: bool) -> float:
-    """Return by how much the nodes of a meeting miss the group half a spacing away from it, as a share of the size."""
+    """Return by how much the nodes of a meeting miss the group half a spacing away from it, as a share of its way."""
     c, name = meeting.centre, step.plan.name
     if not step.solver.closed_form and side > 0 and min(meeting.offsets) > 0:  # Newton cannot begin there
         return np.inf
@@ -281,7 +291,7 @@ def _error(solution: Solution, step: GroupStep, meeting: Meeting, side: float, o
     part, _ = _part(solution, step, np.union1d(nodes, probes), course)
     state = part.state[:, step.phi_rows][:, :, np.searchsorted(part.time, [*nodes, *probes])]
     misses = np.abs(state[:, :, :8] @ meeting.weights(probes) - state[:, :, 8:]).max(axis=1)
-    near, at = misses[0] / max(np.ptp(state[0, :, :8]), 1e-300)
+    near, at = misses[0] / max(np.ptp(state[0, :, :8], axis=1).max(), 1e-300)
     right = (misses[1:, 1] <= 1e-4 * np.abs(state[1:, :, :8]).max(axis=(1, 2))).all()  # no digits are lost
     return np.inf if not near < np.inf or (outside and (at > 1e-5 or right)) else float(near)
 
