@@ -10,12 +10,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import arithmetic
+
+if TYPE_CHECKING:
+    from .interest import Vector
 
 Array = NDArray[np.float64]
 FRAME = "frame"
@@ -268,6 +271,7 @@ class Model:
     actuators: tuple[Actuator, ...] = ()
     assembly: Mapping[str, int] = field(default_factory=dict)
     welds: Mapping[str, tuple[str, str]] = field(default_factory=dict)  # names of weld joints, for messages
+    vectors: Mapping[str, Vector] = field(default_factory=dict)
     origin: Path | None = None
 
     @property
