@@ -154,8 +154,9 @@ class Driver:
     """A prescribed motion.
 
     kind: `angle` (of an R, C or H joint), `displacement` (of a P, C or slot joint), `distance` (between two points),
-    `turn` (planar: angle of the second body's x axis relative to the first's). `ends` are (body, point in its axes)
-    of a distance, bodies the two bodies of any other kind.
+    `turn` (planar: angle of the second body's x axis relative to the first's), `coordinate` (of a point of the second
+    body along `axis`; the first is the frame). `ends` are the points of a distance in the axes of the two bodies, or
+    the origin and the point of a coordinate.
     """
 
     name: str
@@ -165,6 +166,7 @@ class Driver:
     bodies: tuple[str, str] = ("", "")
     points: tuple[str, str] | None = None  # of a distance: the points' names
     ends: tuple[Array, Array] | None = None  # of a distance: in the axes of the two bodies
+    axis: Array | None = None  # of a coordinate: its direction in global axes
     offset: float = 0.0  # planar, welded bodies: what to add for the value that the user wrote
 
 

@@ -28,6 +28,7 @@ BLURRED = 1e-4  # conditioning at which too few are left
 EXACT, INEXACT = 1e-12, 1e-5  # error of a bridge, as a share of its way, that is none; that is no bridge
 SMOOTH = 0.02  # share of the way between two instants by which velocities and accelerations may not explain it
 RESTING = 1e-4  # speed, by what it changes in the time of a bridge, of a driver that stands still at a meeting
+SHORTEST = 1e-12  # of a run: closer instants are one
 
 
 def follow(program: Program, time: Array, method: str = "td", numbers: Array | None = None) -> Solution:
@@ -251,7 +252,8 @@ def _meeting(
     spacing = CLEAR * solution.size / speed if clear[0] == 0 else away[1 + clear[0]]
     spacing = float(min(spacing, longer / 9.5))
     best: tuple[float, Meeting | None] = np.inf, None
-    while speed > RESTING * change * spacing:  # a driver that stands still there may go on along any branch
+    while speed > RESTING * change * spacing and spacing > SHORTEST * (ended - begun):
+        # a driver that stands still there may go on along any branch
         if not _sampled(solution, step, np.array([c + side * spacing]))[0][0] >= BLURRED:
             break
         right = min(8, int(0.999 * (ended - c) / spacing), max(4, 8 - int(0.999 * (c - begun) / spacing)))
