@@ -158,7 +158,7 @@ class DriverReader:
         self.source.keys(where, table, ("point", *axes))
         given = [axis for axis in axes if axis in table]
         if len(given) != 1:
-            self.source.fail(where, f"a driver of a point has one of {', '.join(axes)}; two coordinates are two drivers")
+            self.source.fail(where, f"a driver of a point has one of {', '.join(axes)}; two of them are two drivers")
         point = self.source.string((*where, "point"), table["point"])
         if point not in self.owners:
             self.source.unknown((*where, "point"), "point", point, self.owners)

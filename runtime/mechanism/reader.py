@@ -22,10 +22,10 @@ from . import arithmetic, formulas, geometry
 from .bodies import Part, read_bodies, read_mass, read_points
 from .drivers import DriverReader
 from .functions import excerpt
+from .interest import add_centres, read_vectors
 from .joints import JointBuilder, declare
 from .loads import read_loads
 from .model import FRAME, Array, Body, Driver, Joint, Load, Mass, Model, PointForce, Simulation, ends_of
-from .interest import add_centres, read_vectors
 from .rigid import Assembly, Declared, assemble, check_sharing, total_mass
 from .source import Source, shown
 

@@ -99,7 +99,10 @@ class EnergySeries:
     total: Array
 
 
-Series = PointSeries | BodySeries | JointSeries | VectorSeries | DriverSeries | ActuatorSeries | ReactionSeries | EnergySeries
+Series = (
+    PointSeries | BodySeries | JointSeries | VectorSeries
+    | DriverSeries | ActuatorSeries | ReactionSeries | EnergySeries
+)
 
 # The tables of a result file by name, in the order in which they are written, and what stands in them.
 TABLES: dict[str, type[Series]] = {

@@ -86,7 +86,8 @@ def test_centres_of_mass_as_points() -> None:
         along = (c - b) / 6
         across = np.stack([-along[:, 1], along[:, 0]], axis=1)
         expected = b + 2 * along + across  # centre = [2, 1] in the rod's axes
-        assert getattr(results.points["rod.centre"], order) == pytest.approx(expected, abs=1e-11 * np.abs(expected).max())
+        found = getattr(results.points["rod.centre"], order)
+        assert found == pytest.approx(expected, abs=1e-11 * np.abs(expected).max())
         middle = (getattr(results.points["D"], order) + c) / 2  # no mass: the mean of the joints
         found = getattr(results.points["rocker.centre"], order)
         assert found == pytest.approx(middle, abs=1e-11 * np.abs(c).max())
