@@ -141,10 +141,12 @@ def configurations(solution: Solution, step: GroupStep, lanes: Any) -> list[Conf
     state, third = solution.state, solution.jerks[0]
     return [
         Configuration(
-            *(np.ascontiguousarray(state[0, rows, k]) for rows in (step.phi_rows, step.h_rows)),
+            np.ascontiguousarray(state[0, step.phi_rows, k]),
+            np.ascontiguousarray(state[0, step.h_rows, k]),
             _parameters(solution, step, int(k)),
             float(solution.time[k]),
-            *(np.ascontiguousarray(state[order, step.h_rows, k]) for order in (1, 2)),
+            np.ascontiguousarray(state[1, step.h_rows, k]),
+            np.ascontiguousarray(state[2, step.h_rows, k]),
             np.ascontiguousarray(third[step.h_rows, k]),
         )
         for k in lanes
@@ -170,7 +172,8 @@ def developed(function: Function, at: float) -> list[float]:
     values = [float(v) for v in function(place)[:, 0]]
     last = 0.0
     if isinstance(function, Expression):
-        last = float(by_names(function, frozenset({function.variable}))(place)[3, 0])
+        slope = by_names(function, frozenset({function.variable}))
+        last = float(slope(place)[3, 0]) if slope is not None else 0.0
     return [v / math.factorial(k) for k, v in enumerate((*values, last))]
 
 

@@ -168,13 +168,13 @@ def _comparison_table(found: Comparison) -> None:
 # ---- pictures -----------------------------------------------------------------------------------------------------
 def _check_plot(target: str | None) -> None:
     if target is not None:
-        from .motion.writers import check_target
+        from .files import check_target
 
         check_target(Path(target), (".png", ".svg", ".pdf"))
 
 
 def _save(figure: Figure, path: Path) -> None:
-    from .motion.writers import write_whole
+    from .files import write_whole
 
     write_whole(path, lambda part: figure.savefig(part, format=path.suffix[1:]))
     tell(err, f"wrote {path}")

@@ -168,7 +168,7 @@ class DriverReader:
         motion = self.motion(where, table, given[0])
         axis = np.eye(self.source.dimension)[axes.index(given[0])]
         ends = (np.zeros(self.source.dimension), self.assembly.bodies[body].points[point])
-        driver = Driver(name, "coordinate", motion, None, ("frame", body), ("", point), ends, axis)
+        driver = Driver(name, "coordinate", motion, None, ("frame", body), ("", point), ends, axis=axis)
         return driver, ("coordinate", point, given[0])
 
     def between(self, where: Where, value: object) -> tuple[tuple[str, str], tuple[str, str], tuple[Array, Array]]:

@@ -65,8 +65,8 @@ def add_centres(
             if part in masses:
                 centre = masses[part].centre
             else:  # as for a mass without a centre: the mean of the points where the body has joints
-                jointed = dict.fromkeys(j.at for j in joints if part in (j.first, j.second) and j.at in points)
-                chosen = [points[p] for p in jointed if p is not None] or list(points.values())
+                jointed = dict.fromkeys(j.at for j in joints if part in (j.first, j.second))
+                chosen = [points[p] for p in jointed if p in points] or list(points.values())
                 centre = arithmetic.array([sum(p[i] for p in chosen) / len(chosen) for i in range(source.dimension)])
             local = pose.origin + pose.rotation @ centre
             rigid.points[name] = local

@@ -166,8 +166,8 @@ class Driver:
     bodies: tuple[str, str] = ("", "")
     points: tuple[str, str] | None = None  # of a distance: the points' names
     ends: tuple[Array, Array] | None = None  # of a distance: in the axes of the two bodies
-    axis: Array | None = None  # of a coordinate: its direction in global axes
     offset: float = 0.0  # planar, welded bodies: what to add for the value that the user wrote
+    axis: Array | None = None  # of a coordinate: its direction in global axes
 
 
 @dataclass(frozen=True, eq=False)
