@@ -38,7 +38,7 @@ test-all: lint types check-generated ## as test, with the long tests and those b
 	@$(PY) -m pytest -q -n $(WORKERS)
 
 fuzz-input: $(STAMP) ## hostile files, options and paths: N=10000 of them, SEED=1
-	@$(PY) fuzz/hostile.py -n $(or $(N),10000) --seed $(or $(SEED),1)
+	@$(PY) -m fuzz.hostile -n $(or $(N),10000) --seed $(or $(SEED),1)
 
 check-generated: $(STAMP) ## compare generated/ with what the generator emits now
 	@echo "== generated files"

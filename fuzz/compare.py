@@ -144,11 +144,12 @@ class Measure:
     slacks: tuple[Array, Array, Array]
     scales: tuple[Array, Array, Array]  # the size, and the largest velocity and acceleration of any point or turn
     sound: NDArray[np.bool_]
+    blur: Array  # of the oracle where branches meet, in lengths
 
     def first(self, order: int, got: Array, want: Array, unit: float = 1.0) -> int | None:
         """Return the first instant at which two series differ; `unit` 1 for lengths, 1 / size for angles."""
         off = np.max(np.abs(got[: self.n] - want[: self.n]).reshape(self.n, -1), axis=1) / (self.scales[order] * unit)
-        bad = np.flatnonzero(~(off <= self.slacks[order]) & self.sound)
+        bad = np.flatnonzero(~(off <= self.slacks[order] + self.blur[:, order] / self.scales[order]) & self.sound)
         return int(bad[0]) if len(bad) else None
 
 
@@ -160,7 +161,7 @@ def measure(oracle: Motion, n: int) -> Measure:
     v = np.maximum(v, 1e-3 * np.max(v)) + 1e-300
     a = np.maximum(a, 1e-3 * np.max(a)) + v * v / p.size + 1e-300
     sound = oracle.condition[:n] < (4e5 if p.space == 2 else 1e5)  # in space nothing is taken from both sides
-    return Measure(n, slack(oracle, n), (np.full(n, p.size), v, a), sound)
+    return Measure(n, slack(oracle, n), (np.full(n, p.size), v, a), sound, 2 * oracle.blur[:n] * p.size)
 
 
 def motions(oracle: Motion, answer: Answer, n: int) -> str:

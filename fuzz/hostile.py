@@ -1,6 +1,6 @@
 """Hostile input by the thousand: no traceback, no unknown exit code, nothing slow, nothing large, no half result.
 
-    python fuzz/hostile.py -n 10000 [--seed 1] [--only NUMBER] [--keep FOLDER]
+    python -m fuzz.hostile -n 10000 [--seed 1] [--only NUMBER] [--keep FOLDER]
 
 The inputs are run in a process of their own that goes from one to the next; where it dies or takes too long, the input
 is a fault, and a new process goes on behind it. The same seed and number give the same input.
@@ -26,7 +26,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import hostile_cases as cases
+from . import hostile_cases as cases
 
 SECONDS = 60.0  # of one input, processor time; a process that only waits has as long by the clock
 MEGABYTES = 2000
@@ -129,13 +129,15 @@ def trial(case: cases.Case, folder: Path) -> dict[str, Any]:
         name = case.arguments[case.arguments.index("-o") + 1]
         if name.startswith("old.") and after.get(name) == cases.OLD and "--help" not in case.arguments:
             faults.append("exit code 0 and no new result")
-    if any(value not in (cases.OLD, b"") and len(value) < 40 for name, value in after.items() if name.startswith("old.")):
+    results = [value for name, value in after.items() if name.startswith("old.")]
+    if any(value not in (cases.OLD, b"") and len(value) < 40 for value in results):
         faults.append("an old result is neither old nor new")
     if seconds > SECONDS:
         faults.append("too slow")
     if grown > MEGABYTES:
         faults.append("too large")
-    return {"code": code, "seconds": seconds, "megabytes": grown, "faults": faults, "said": said + out.getvalue()[-2000:]}
+    said += out.getvalue()[-2000:]
+    return {"code": code, "seconds": seconds, "megabytes": grown, "faults": faults, "said": said}
 
 
 # ---- many inputs ----------------------------------------------------------------------------------------------------
@@ -208,7 +210,9 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--first", type=int, default=0, help="number of the first input")
     parser.add_argument("--only", type=int, metavar="NUMBER", help="this input alone, with all that it says")
-    parser.add_argument("--keep", type=Path, default=Path("out/hostile"), help="folder for the faults (default %(default)s)")
+    parser.add_argument(
+        "--keep", type=Path, default=Path("out/hostile"), help="folder for the files of --only (default %(default)s)"
+    )
     options = parser.parse_args()
     # types that hostile files need are made in a library of their own
     library = Path(tempfile.gettempdir()) / f"assurgent-hostile-{os.getuid()}"

@@ -1,5 +1,6 @@
 """Hostile inputs as cases: what lies in the folder, and the command that a user gives there."""
 
+# ruff: noqa: E501 - lists of nonsense are as wide as they come
 from __future__ import annotations
 
 import os
@@ -9,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import hostile_files as files
+from . import hostile_files as files
 
 FILE = "m.toml"
 OLD = b"an old result\n"
@@ -207,7 +208,7 @@ def paths(rng: random.Random) -> Case:
         if rng.random() < 0.2:
             arguments = ["generate", rng.choice(SOURCES)]
     else:
-        arguments = [a for a in arguments if a != "--json"][:2] + ["--at", "0,0.1"]
+        arguments = [*arguments[:2], "--at", "0,0.1"]
         if arguments[0] in ("structure", "equilibrium"):
             arguments = ["structure", FILE, "--svg", rng.choice(TARGETS)]
         else:
@@ -228,7 +229,7 @@ def full_disk(rng: random.Random) -> Case:
 def lists(rng: random.Random) -> Case:
     """The commands on types, and the bare command."""
     names = ("", "RRR", "rrr", "RRRR", "R", "../R", "\x00", "3R", "nonsense", "--", "-", "m.toml", "RR[P]R", "a" * 300, "{0}")
-    choices = (
+    choices: tuple[list[str], ...] = (
         ["types", *rng.choice(([], ["--json"], ["x"], ["--x"]))],
         ["show", rng.choice(names), *rng.choice(([], ["--latex"], ["--source"]))],
         ["show"],

@@ -1,6 +1,6 @@
 """Results written again and again by processes that are killed at random moments: old or new, never anything else.
 
-    python fuzz/hostile_kill.py [--kills 20] [--seed 1]
+    python -m fuzz.hostile_kill [--kills 20] [--seed 1]
 
 For every kind of file a process writes two results in turn to one place until it is killed. The first round, which
 ends by itself, says what the two look like as files.

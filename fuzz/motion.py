@@ -31,6 +31,7 @@ class Motion:
     v: Array = field(default_factory=lambda: np.zeros((0, 0)))
     a: Array = field(default_factory=lambda: np.zeros((0, 0)))
     condition: Array = field(default_factory=lambda: np.zeros(0))
+    blur: Array = field(default_factory=lambda: np.zeros((0, 3)))  # error of values where branches meet
     worst: float = 0.0  # condition anywhere on the way
     singular: list[float] = field(default_factory=list)  # times at which branches come very near
     keep: Any = None
@@ -222,30 +223,42 @@ def _follow(found: Motion, model: tuple[Any, ...], q: Array, start: float, stop:
         if solved:
             mine = mine[mine > solved[-1][0][-1]] if len(solved[-1][0]) else mine
         q_, v_, a_, c_ = fo.sampled(model, found.keep, T, Q, V, A, mine)
+        blur = np.zeros((len(mine), 3))
         if problem.space == 2:
-            _both_sides(T, Q, V, A, C, mine, q_, v_, a_, c_)
-        solved.append((mine, q_, v_, a_, c_))
-    found.time, found.q, found.v, found.a, found.condition = (np.concatenate(x) for x in zip(*solved, strict=True))
+            blur = _both_sides((T, Q, V, A, C), mine, q_, v_, a_, c_)
+        solved.append((mine, q_, v_, a_, c_, blur))
+    joined = [np.concatenate(x) for x in zip(*solved, strict=True)]
+    found.time, found.q, found.v, found.a, found.condition, found.blur = joined
 
 
-def _both_sides(T: Array, Q: Array, V: Array, A: Array, C: Array, times: Array, *out: Array) -> None:
-    """Replace values where branches meet by the quintic through well-conditioned nodes on both sides."""
-    q, v, a, c = out
+def _both_sides(nodes: tuple[Array, ...], times: Array, q: Array, v: Array, a: Array, condition: Array) -> Array:
+    """Replace values where branches meet by the quintic through well-conditioned nodes on both sides.
+
+    Returned is how far a quintic through the next wider nodes is from it, n x 3 for values and rates: beyond its error.
+    """
+    T, C = nodes[0], nodes[4]
+    blur = np.zeros((len(times), 3))
     good = np.flatnonzero(C < SINGULAR / 100)
-    for k in np.flatnonzero(c > SINGULAR):
+    for k in np.flatnonzero(condition > SINGULAR):
         before, after = good[T[good] < times[k]], good[T[good] > times[k]]
-        if not len(before) or not len(after) or T[after[0]] - T[before[-1]] > 0.1 * (T[-1] - T[0]):
+        if len(before) < 2 or len(after) < 2:
             continue
-        i, j = before[-1], after[0]
-        h = T[j] - T[i]
-        s = (times[k] - T[i]) / h
-        basis = np.linalg.inv([
-            [1, 0, 0, 0, 0, 0], [0, 1, 0, 0, 0, 0], [0, 0, 2, 0, 0, 0],
-            [1, 1, 1, 1, 1, 1], [0, 1, 2, 3, 4, 5], [0, 0, 2, 6, 12, 20],
-        ])  # fmt: skip
-        y = basis @ np.array([Q[i], V[i] * h, A[i] * h**2, Q[j], V[j] * h, A[j] * h**2])
-        n = np.arange(6)
-        q[k] = s**n @ y
-        v[k] = (n[1:] * s ** n[:-1]) @ y[1:] / h
-        a[k] = (n[2:] * n[1:-1] * s ** n[:-2]) @ y[2:] / h**2
-        c[k] = SINGULAR
+        near, wide = (_quintic(nodes, before[-n], after[n - 1], times[k]) for n in (1, 2))
+        q[k], v[k], a[k] = near
+        blur[k] = [np.max(np.abs(x - y)) for x, y in zip(near, wide, strict=True)]
+        condition[k] = SINGULAR
+    return blur
+
+
+def _quintic(nodes: tuple[Array, ...], i: int, j: int, t: float) -> tuple[Array, Array, Array]:
+    """Return value and rates at a time from two nodes with their rates."""
+    T, Q, V, A, _ = nodes
+    h = T[j] - T[i]
+    s = (t - T[i]) / h
+    basis = np.linalg.inv([
+        [1, 0, 0, 0, 0, 0], [0, 1, 0, 0, 0, 0], [0, 0, 2, 0, 0, 0],
+        [1, 1, 1, 1, 1, 1], [0, 1, 2, 3, 4, 5], [0, 0, 2, 6, 12, 20],
+    ])  # fmt: skip
+    y = basis @ np.array([Q[i], V[i] * h, A[i] * h**2, Q[j], V[j] * h, A[j] * h**2])
+    n = np.arange(6)
+    return s**n @ y, (n[1:] * s ** n[:-1]) @ y[1:] / h, (n[2:] * n[1:-1] * s ** n[:-2]) @ y[2:] / h**2

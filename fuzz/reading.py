@@ -180,7 +180,7 @@ def _bodies(p: Problem) -> None:
             x = places[points[0]]
             R = np.eye(d)
             line = places[points[1]] - x if len(points) > 1 else np.zeros(d)
-            if len(points) > 1 and (d == 2 or "length" in body) and not np.any(line):
+            if ("length" in body or (d == 2 and len(points) > 1)) and not np.any(line):
                 raise ValueError(f"the first points of {name} lie at one place")
             if "length" in body:
                 length, unit = p.tapes.number(body["length"]) / p.size, line / np.linalg.norm(line)

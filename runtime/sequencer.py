@@ -177,7 +177,7 @@ def missed(rows, t, out, a, b):  # type: ignore[no-untyped-def]
 
     The way is that of the speeds at both ends, too: a step may turn round and end where it began.
     """
-    dt, way, miss = t[b] - t[a], 1e-300, 0.0
+    dt, way, miss = t[b] - t[a], 4e-13, 0.0  # an angle that stays zero has rounding errors all the same
     for row in rows:
         way = max(way, 1e-9 * abs(out[0, row, a]))
         d = out[0, row, b] - out[0, row, a]

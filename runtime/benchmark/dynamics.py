@@ -69,7 +69,7 @@ def partition(case: Case) -> Prepared:
         ours.machine()
         noted = Noted(model, ours.gauge, ours.inertia, ours.applied, False, times)
         seconds = clocked(lambda: ours.integrate(times, noted))
-        posture = ours.record(ours.t, ours.z, ours.zdot).posture
+        posture = ours._moved(ours.t, ours.z, ours.zdot).instant.posture
         return Run(seconds, joint_places(model, posture.origin, posture.rotation), ours.counts.evaluations)
 
     ours = started(REFERENCE)

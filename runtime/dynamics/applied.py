@@ -119,7 +119,7 @@ class Applied:
         sine = np.einsum("in,in->n", axis, np.cross(normal, other, axis=0))
         angle = np.arctan2(sine, np.einsum("in,in->n", normal, other))
         if near is None:
-            near = self.turns.get(spring.name, self._begun(joint, angle[0]))
+            near = np.asarray(self.turns.get(spring.name, self._begun(joint, angle[0])))
         return next_to(angle, near), np.einsum("in,in->n", axis, rates), axis
 
     def _begun(self, joint: Joint, angle: float) -> float:

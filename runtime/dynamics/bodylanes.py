@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,10 +12,26 @@ from ..mechanism.bodymotion import BodyMotion
 from ..mechanism.model import FRAME, Array, Model
 from ..motion.program import Program, Terms
 from ..motion.run import Solution
-from .carriers import combination
 from .posture import Posture
 
 AT_ONCE = 8192  # bodies times lanes in a portion: with all that follows from them about as much as a cache holds
+
+
+@dataclass(frozen=True, eq=False)
+class Combination:
+    """Rows as linear combinations: of the i-th, the columns and factors from start[i] to start[i + 1]."""
+
+    start: NDArray[np.int64]
+    columns: NDArray[np.int64]
+    factors: Array
+
+
+def combination(parts: Sequence[Terms]) -> Combination:
+    """Return combinations of rows in the form that compiled code reads."""
+    start = np.concatenate([[0], np.cumsum([len(terms) for terms in parts])]).astype(np.int64)
+    columns = np.array([row for terms in parts for row, _ in terms], dtype=np.int64)
+    factors = np.array([c for terms in parts for _, c in terms], dtype=np.float64)
+    return Combination(start, columns, factors)
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from ..errors import InputError
 from ..mechanism.model import Array, Model
 from .applied import Applied
-from .carriers import Instant
 from .inertia import Inertia
-from .mechanics import Mechanics
+from .mechanics import Instant, Mechanics
 
 
 @dataclass(frozen=True, eq=False)

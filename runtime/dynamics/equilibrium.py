@@ -20,9 +20,9 @@ from ..mechanism.model import Array, Model, PointForce, Spring, Torque, TorsionS
 from ..motion.timefunctions import check_times
 from .applied import Applied
 from .bodylanes import one_lane
-from .carriers import Instant
 from .coordinates import Coordinate, shown_name
 from .equations import Equations
+from .mechanics import Instant
 from .nullspace import check_inertia
 from .partition import NoCoordinatesError, Partition
 from .posture import Posture

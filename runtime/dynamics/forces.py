@@ -19,8 +19,7 @@ from ..mechanism.structure import Group
 from ..mechanism.units import Pin, find_pins
 from ..motion.program import Terms
 from . import jointcodes as code
-from .bodylanes import BodyLanes
-from .carriers import Combination, combination
+from .bodylanes import BodyLanes, Combination, combination
 from .jointlanes import JointTable
 from .posture import width
 

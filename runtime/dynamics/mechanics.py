@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,10 +21,19 @@ from ..motion.program import AngleStep, GroupStep, Program
 from ..motion.run import Mode, Solution, assembly_modes
 from ..motion.sequence import SOLVED_KINDS
 from ..turns import next_to
-from .carriers import Carriers, Instant
+from .bodylanes import BodyLanes, Reader
 from .posture import Posture
 
 NEIGHBOURS = 0.1  # radians, or of the size, between neighbouring positions on the way to the start
+
+
+@dataclass(frozen=True, eq=False)
+class Instant:
+    """One evaluation: posture, R (n x w x k, a column per driver) and the acceleration c (n x w) without free z̈."""
+
+    posture: Posture
+    R: Array
+    c: Array
 
 
 class Bridge:
@@ -65,7 +74,7 @@ class Mechanics:
         self.groups = tuple(s for s in program.steps if isinstance(s, GroupStep))
         self.known: tuple[float, Array] | None = None  # time and φ, φ̇, φ̈ of all rows when last accepted
         self.angles: tuple[float, Array, Array, Array] | None = None
-        self._read = Carriers(self.model, program)
+        self._reader = Reader(program)
 
     # ---- the start ------------------------------------------------------------------------------------------------
     def begin(
@@ -119,7 +128,8 @@ class Mechanics:
         edges, time = np.array([0, lanes], dtype=np.int64), np.full(lanes, t)
         lost, _ = sequence.run("td", time, state, edges, self._signs(), self._items)
         self.near = {row: float(state[0, row, -1]) for row in self.near}
-        self.angles = (t, self._read.angles(state, angle), 0 * angle, 0 * angle)
+        followed = np.unwrap(np.column_stack([angle, _angles(self._bodies(state))]))[:, -1]
+        self.angles = (t, followed, 0 * angle, 0 * angle)
         return bool((lost > lanes).all())
 
     def _take(self, step: GroupStep, mode: Mode) -> None:
@@ -136,8 +146,22 @@ class Mechanics:
         return self.miss(posture, step.plan.bodies)
 
     def miss(self, posture: Posture, bodies: Sequence[str]) -> float:
-        """Return how far the last evaluation puts bodies from a posture."""
-        return self._read.miss(self.state, posture, bodies)
+        """Return how far the last evaluation puts bodies from a posture; lengths relative to the mechanism."""
+        found, total = self._bodies(self.state), 0.0
+        for k, (name, body) in enumerate(self.model.bodies.items()):
+            if name not in bodies:
+                continue
+            line = self.program.carriers[name].line
+            local = np.zeros(self.model.dimension) if line is None else line[0]
+            here, there = found.rotation[k, :, :, -1], posture.rotation[k]
+            gap = found.origin[0, k, :, -1] - posture.origin[k] + (here - there) @ local
+            turn = here - there if line is None or not body.rod else (here - there) @ line[1]
+            total += float(gap @ gap) / self.model.size**2 + float(np.sum(turn**2))
+        return float(np.sqrt(total))
+
+    def _bodies(self, state: Array) -> BodyLanes:
+        """Return the bodies of all lanes."""
+        return self._reader.read(state, np.zeros(state.shape[2]), 0, state.shape[2])
 
     # ---- one instant ----------------------------------------------------------------------------------------------
     def evaluate(self, t: float, values: Array, rates: Array, accelerations: Array) -> Instant | None:
@@ -157,7 +181,11 @@ class Mechanics:
     def read(self) -> Instant | None:
         """Return the instant that the state holds."""
         t = float(self.time[0])
-        found = self._read(self.state, t)
+        bodies = self._bodies(self.state)
+        twists, c = bodies.twists(), bodies.twists(2)[:, :, -1].copy()
+        place, rotation, angle = bodies.origin[0, :, :, -1], bodies.rotation[..., -1], _angles(bodies)[:, -1]
+        posture = Posture(t, place.copy(), rotation.copy(), angle.copy(), twists[:, :, -1].copy())
+        found = Instant(posture, np.ascontiguousarray(twists[:, :, :-1]), c)
         if not np.isfinite(found.c).all() or not np.isfinite(found.R).all():
             return None
         if self.angles is not None and found.posture.planar:
@@ -259,3 +287,10 @@ class Mechanics:
             dt = float(self.time[0]) - t0
             ahead += dt * (v[step.row] + 0.5 * dt * a[step.row])
         return float(ahead)
+
+
+def _angles(bodies: BodyLanes) -> Array:
+    """Return the directions of planar bodies, n x lane, without whole turns; zeros in space."""
+    if not bodies.planar:
+        return np.zeros(bodies.turn.shape[1::2])
+    return np.asarray(np.arctan2(bodies.rotation[:, 1, 0], bodies.rotation[:, 0, 0]))

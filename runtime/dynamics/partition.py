@@ -21,7 +21,7 @@ from .equations import Equations, Moved
 from .inertia import Inertia
 from .mechanics import Mechanics
 from .posture import Posture, poses_of
-from .record import Record, Recorded
+from .record import Recorded
 from .sets import Chosen, Sets
 from .start import Start
 
@@ -149,11 +149,6 @@ class Partition:
         posture = moved.instant.posture
         R = moved.instant.R[:, :, self.equations.free]
         return self.gauge.weigh(poses_of(self.gauge.system, posture), R, self.inertia.matrices(posture))
-
-    def record(self, t: float, z: Array, zdot: Array) -> Record:
-        """Return the motion of one instant of the current set."""
-        moved = self._moved(t, z, zdot)
-        return Record(moved.instant.posture, moved.acceleration, tuple(shown_name(self.model, c) for c in self.chosen))
 
     # ---- the run --------------------------------------------------------------------------------------------------
     def run(self, times: Array) -> tuple[Recorded, Stop | None]:

@@ -25,16 +25,6 @@ from ..motion.results import (
 )
 from ..motion.run import driver_values
 from .inertia import line_of
-from .posture import Posture
-
-
-@dataclass(frozen=True, eq=False)
-class Record:
-    """The motion at one instant, and the joint coordinates in use."""
-
-    posture: Posture
-    acceleration: Array  # n x w
-    independent: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)

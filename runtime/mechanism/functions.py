@@ -216,7 +216,8 @@ def expression(text: str, parameters: Mapping[str, float], variable: str = "t") 
 
 def starting(motion: Function, start: float) -> Any:
     """Return the value of a driver at the start of a run; it knows its parameters where the formula does."""
-    if isinstance(motion, Expression) and any(isinstance(v, Traced) for v in motion.constants.values()):
+    traced = isinstance(motion, Expression) and any(isinstance(v, Traced) for v in motion.constants.values())
+    if isinstance(motion, Expression) and traced and ("call", "if") not in (step[:2] for step in motion.steps):
         return _run(motion.steps, {**motion.constants, motion.variable: np.float64(start)})
     return float(motion(np.array([start]))[0, 0])
 

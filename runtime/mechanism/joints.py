@@ -10,6 +10,7 @@ import numpy as np
 
 from . import arithmetic, geometry
 from .bodies import check_name
+from .functions import excerpt
 from .geometry import GeometryError
 from .model import FRAME, Array, Follower, Joint
 from .nominal import nominal
@@ -203,7 +204,8 @@ class JointBuilder:
             internal = table.get("internal", False)
             if not isinstance(internal, bool):
                 source.fail((*where, "internal"), "is true or false")
-            ratio = arithmetic.scalar(radii[0] / radii[1]) * (1.0 if internal else -1.0)
+            with np.errstate(over="ignore", under="ignore"):
+                ratio = arithmetic.scalar(radii[0] / radii[1]) * (1.0 if internal else -1.0)
             if not arithmetic.finite(ratio) or ratio == 0:
                 source.fail((*where, "radii"), "their ratio is beyond the range of numbers")
         carrier = source.string((*where, "carrier"), table.get("carrier", FRAME))
@@ -245,7 +247,10 @@ class JointBuilder:
         else:
             profile = source.spline((*where, "table"), table["table"], "u")
         around = np.linspace(0, 2 * math.pi, 73)
-        if not np.isfinite(nominal(profile)(around)[:3]).all():  # a run looks at the profile of its own design
+        radius, slope, *_ = values = nominal(profile)(around)[:3]  # a run looks at the profile of its own design
+        if np.isfinite(values).all() and not np.hypot(radius, slope).all():
+            source.fail((*where, "profile"), f'"{excerpt(profile.text)}" is 0 - the radius of a cam is greater than 0')
+        if not np.isfinite(values).all():
             source.fail(
                 (*where, "profile"),
                 f'"{profile.text}" is not finite and smooth for all u from 0 to 2 pi - correct the formula',

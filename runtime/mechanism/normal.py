@@ -136,7 +136,7 @@ def _from_leaders(
     leaders: Mapping[Pin, str | None],
     solved: Mapping[str, int],
 ) -> Driver:
-    """Return a distance with its ends on the bodies that are known first at their pins, the one known first in front."""
+    """Return a distance with its ends on the bodies known first at their pins; the end known first comes first."""
     if driver.ends is None:
         return driver
     bodies, ends = list(driver.bodies), list(driver.ends)
@@ -145,7 +145,8 @@ def _from_leaders(
         leader = leaders[pin] if pin is not None else None
         if pin is not None and leader is not None and leader != bodies[end]:
             bodies[end], ends[end] = leader, _place(model, pin, leader)
-    a, b = (0, 1) if solved[bodies[0]] <= solved[bodies[1]] else (1, 0)  # it has no direction
+    late = len(solved)  # of bodies that nothing determines
+    a, b = (0, 1) if solved.get(bodies[0], late) <= solved.get(bodies[1], late) else (1, 0)  # it has no direction
     points = None if driver.points is None else (driver.points[a], driver.points[b])
     return replace(driver, bodies=(bodies[a], bodies[b]), ends=(ends[a], ends[b]), points=points)
 

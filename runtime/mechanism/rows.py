@@ -91,7 +91,7 @@ def _orthonormal(rotation: Array) -> Array:
 
 def nearest_turn(angle: Numbers) -> Numbers:
     """Return angles less their nearest multiples of 2 π."""
-    return angle + (next_to(angle.real, 0.0) - angle.real)
+    return np.asarray(angle + (next_to(angle.real, 0.0) - angle.real))
 
 
 class Term(NamedTuple):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import importlib
 import math
+import warnings
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -85,9 +86,10 @@ def read_table(path: Path, where: str, name: str, variable: str = "t", period: f
         x, y = _closed(x, y, period, f"{where}: {text}")
     interpolate = importlib.import_module("scipy.interpolate")  # slow to import, and only tables need it
     try:
-        with np.errstate(all="ignore"):  # what is not finite is found below
+        with np.errstate(all="ignore"), warnings.catch_warnings():  # what is not finite is found below
+            warnings.simplefilter("error", RuntimeWarning)  # a system that is singular but for rounding
             coefficients: Any = interpolate.CubicSpline(x, y, bc_type="periodic" if period else "not-a-knot").c
-    except ValueError:  # slopes that are not finite
+    except (ValueError, RuntimeWarning):  # slopes that are not finite
         coefficients = np.full((4, 1), np.nan)
     if coefficients.shape[0] != 4 or not np.isfinite(coefficients).all():
         raise InputError(f"{where}: {text}: no smooth curve passes through its rows - look for rows too close together")

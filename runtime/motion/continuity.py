@@ -27,8 +27,8 @@ CLEAR = 0.02  # conditioning at which enough digits are left to bridge a meeting
 BLURRED = 1e-4  # conditioning at which too few are left
 EXACT, INEXACT = 1e-12, 1e-5  # error of a bridge, as a share of its way, that is none; that is no bridge
 SMOOTH = 0.02  # share of the way between two instants by which velocities and accelerations may not explain it
+HALVINGS = 10  # of the spacing of a bridge
 RESTING = 1e-4  # speed, by what it changes in the time of a bridge, of a driver that stands still at a meeting
-SHORTEST = 1e-12  # of a run: closer instants are one
 
 
 def follow(program: Program, time: Array, method: str = "td", numbers: Array | None = None) -> Solution:
@@ -252,8 +252,9 @@ def _meeting(
     spacing = CLEAR * solution.size / speed if clear[0] == 0 else away[1 + clear[0]]
     spacing = float(min(spacing, longer / 9.5))
     best: tuple[float, Meeting | None] = np.inf, None
-    while speed > RESTING * change * spacing and spacing > SHORTEST * (ended - begun):
-        # a driver that stands still there may go on along any branch
+    for _ in range(HALVINGS):
+        if speed < RESTING * change * spacing:  # a driver that stands still there may go on along any branch
+            break
         if not _sampled(solution, step, np.array([c + side * spacing]))[0][0] >= BLURRED:
             break
         right = min(8, int(0.999 * (ended - c) / spacing), max(4, 8 - int(0.999 * (c - begun) / spacing)))
@@ -266,7 +267,7 @@ def _meeting(
         if error < EXACT:
             break
         spacing *= 0.5
-    return best[1] if best[0] < INEXACT else None
+    return best[1] if best[0] < (100 * EXACT if outside else INEXACT) else None
 
 
 def _error(solution: Solution, step: GroupStep, meeting: Meeting, side: float, outside: bool) -> float:
@@ -281,7 +282,7 @@ def _error(solution: Solution, step: GroupStep, meeting: Meeting, side: float, o
     state = part.state[:, step.phi_rows][:, :, np.searchsorted(part.time, [*nodes, *probes])]
     misses = np.abs(state[:, :, :8] @ meeting.weights(probes) - state[:, :, 8:]).max(axis=1)
     near, at = misses[0] / max(np.ptp(state[0, :, :8]), 1e-300)
-    right = (misses[1:, 1] <= 1e-6 * np.abs(state[1:, :, :8]).max(axis=(1, 2))).all()  # no digits are lost
+    right = (misses[1:, 1] <= 1e-4 * np.abs(state[1:, :, :8]).max(axis=(1, 2))).all()  # no digits are lost
     return np.inf if not near < np.inf or (outside and (at > 1e-5 or right)) else float(near)
 
 

@@ -37,8 +37,8 @@ def drive(functions, numbers, t, state, rows):  # type: ignore[no-untyped-def]
 
 @njit(**OPTIONS)
 @dated
-def most_splits(functions, numbers, t, state, rows, largest, splits):  # type: ignore[no-untyped-def]
-    """Raise the numbers of inner steps between asked instants to what the fastest of some designs needs."""
+def longest_ways(functions, numbers, t, state, rows, largest, ways):  # type: ignore[no-untyped-def]
+    """Raise the ways between times, as shares of the largest one at once, to what the fastest of some designs goes."""
     for d in range(len(numbers)):
         if drive(functions, numbers[d], t, state, rows) > 0:
             continue
@@ -47,7 +47,7 @@ def most_splits(functions, numbers, t, state, rows, largest, splits):  # type: i
                 rate = max(abs(state[1, rows[i], k]), abs(state[1, rows[i], k + 1]))
                 way = max(abs(state[0, rows[i], k + 1] - state[0, rows[i], k]), rate * (t[k + 1] - t[k]))
                 if way <= 1e6 * largest[i]:
-                    splits[k] = max(splits[k], np.int64(np.ceil(way / largest[i] * (1 - 1e-9))))
+                    ways[k] = max(ways[k], way / largest[i])
 
 
 @njit(**OPTIONS)
@@ -62,16 +62,6 @@ def first_lost(state, tables, step, count, first, last):  # type: ignore[no-unty
         if total - total != 0.0:
             return k
     return last
-
-
-@njit(**OPTIONS)
-@dated
-def too_far(lost, unknowns, n):  # type: ignore[no-untyped-def]
-    """Whether an angle on which groups build turns too far from lane to lane."""
-    for j in range(len(unknowns)):  # noqa: SIM110 - compiled
-        if lost[j] < n and unknowns[j] < 0:
-            return True
-    return False
 
 
 @njit(**OPTIONS)
@@ -112,13 +102,14 @@ def run_designs(  # type: ignore[no-untyped-def]
         answers[d, 3] = call[ITERATIONS]
         solved, where = n, -1
         for j in range(len(solving)):
+            if lost[j] < n and unknowns[j] < 0:
+                answers[d, 2] = TOO_FAR
             if lost[j] < n and unknowns[j] > 0:
                 k = first_lost(state, tables, solving[j], unknowns[j], lost[j], n) if lost[j] > 0 or modes[j] > 0 else 0
                 if k < solved:
                     solved, where = k, j
         answers[d, 4] = solved
-        if too_far(lost, unknowns, n):
-            answers[d, 2] = TOO_FAR
+        if answers[d, 2] == TOO_FAR:
             continue
         if solved == 0:
             # a closed form that no sign closes is apart; Newton may need another start

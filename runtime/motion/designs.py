@@ -34,7 +34,7 @@ from .plan import Array
 from .program import GroupStep, Program
 from .reported import followed_times, steps_of
 from .results import DriverSeries, Results
-from .run import LARGEST_STROKE, LARGEST_TURN, Failure, failure_message, refined, solve, turning
+from .run import LARGEST_STROKE, LARGEST_TURN, Failure, failure_message, probes, refined, solve, steps_for, turning
 from .sensitivities import Carrier, Sensitivities, not_whole
 from .sequence import SOLVED_KINDS, Ints
 from .threads import each, thread_count
@@ -199,13 +199,12 @@ class CompiledMechanism:
         return found
 
     def _refined(self, numbers: Array) -> Array:
-        from .design_kernels import most_splits
+        from .design_kernels import longest_ways
 
         m, time = self.mechanism, self.time
         start = float(m.nominal.simulation.start)
         time = time if time[0] == start else np.concatenate([[start], time])
         sequence = m.program.sequence
-        splits = np.ones(max(len(time) - 1, 0), dtype=np.int64)
         largest = np.array(
             [
                 LARGEST_TURN if d.kind in ("angle", "turn") else LARGEST_STROKE * m.nominal.size
@@ -214,11 +213,13 @@ class CompiledMechanism:
         )
         if any(output.function == "write_rod" for places in self.places.values() for output, _ in places):
             largest /= RODS
-        if len(time) > 1 and len(self.driver_rows):
-            state = np.empty((3, m.program.n_rows, len(time)))
-            few = numbers if sequence.moving else numbers[:1]
-            most_splits(self._functions(), few, time, state, self.driver_rows, largest, splits)
-        return time if splits.max(initial=1) == 1 else refined(time, splits)
+        if len(time) < 2 or not len(self.driver_rows):
+            return time
+        looked = probes(time)
+        state, ways = np.empty((3, m.program.n_rows, len(looked))), np.zeros(len(looked) - 1)
+        few = numbers if sequence.moving else numbers[:1]
+        longest_ways(self._functions(), few, looked, state, self.driver_rows, largest, ways)
+        return refined(time, steps_for(ways, len(time) - 1).astype(np.int64))
 
     def _functions(self) -> tuple[Ints, Array, Array]:
         return self.functions.code, self.functions.numbers, self.functions.work()

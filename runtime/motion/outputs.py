@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..mechanism.arithmetic import is_zero
 from ..mechanism.geometry import perpendicular
 from ..mechanism.model import FRAME, Array, Joint, Member, Model
 from .program import Carrier, Program, Terms, _sum
@@ -24,6 +25,7 @@ class Output:
     widths: tuple[int, int, int]
     head: Callable[[Number], list[int]]
     angles: tuple[str, ...] = ()  # bodies whose continuous angles must stand in their rows
+    row: int = -1  # that holds the series but for whole turns; -1: none does
 
     def table(self, number: Number, places: Sequence[int]) -> list[int]:
         """Return the integers of the item, its numbers kept by `number`."""
@@ -103,7 +105,8 @@ class Outputs:
             row, sign = (-1, 0) if driver is None else (self.program.drivers[driver[0]], driver[1])
             return [row, sign, number(driver_offset), number(add), *rows]
 
-        return Output("write_angle", (1, 1, 1), head, tuple(needs))
+        own = needs == [second] and first == FRAME and driver is None and is_zero(add)
+        return Output("write_angle", (1, 1, 1), head, tuple(needs), rows[1] if own else -1)
 
     # ---- joints ----
     def joint(self, name: str) -> tuple[Output | None, Output | None]:

@@ -149,12 +149,12 @@ class Solution:
         apart for its whole turns to be certain."""
         if body not in self.angled:
             sequence, edges = self.program.sequence, np.array([0, self.solved], dtype=np.int64)
-            items, lost = [sequence.body_angles[body]], np.zeros(1)
+            items, self.angled[body] = [sequence.body_angles[body]], True
             if self.solved:
                 lost, _ = sequence.run(
                     "angles", self.time, self.state, edges, np.zeros((1, 0)), items, numbers=self.numbers
                 )
-            self.angled[body] = not self.solved or bool(lost[0] >= self.solved)
+                self.angled[body] = bool(lost[0] >= self.solved)
         return self.angled[body]
 
     def finer(self, angles: Sequence[Array]) -> Solution | None:
@@ -208,19 +208,28 @@ def driver_values(model: Model, time: Array) -> dict[str, Array]:
 
 def inner_steps(program: Program, time: Array, numbers: Array) -> Array:
     """Return times with inner ones where a driver would move too far at once."""
-    if len(time) < 2:
-        return time
-    counts = np.ones(len(time) - 1, dtype=np.int64)
     sequence, drivers = program.sequence, program.model.drivers
-    values = dict(zip(drivers, sequence.drive(time, numbers).swapaxes(0, 1), strict=True))
-    size = float(numbers[sequence.size_place])
-    for name, driver in drivers.items():
+    if len(time) < 2 or not drivers:
+        return time
+    looked = probes(time)
+    values = sequence.drive(looked, numbers)
+    size, counts = float(numbers[sequence.size_place]), np.ones(len(time) - 1)
+    for driver, value, rate in zip(drivers.values(), values[0], np.abs(values[1]), strict=True):
         largest = LARGEST_TURN if driver.kind in ("angle", "turn") else LARGEST_STROKE * size
         # the rate sees what a difference of values misses, such as a whole turn between two steps
-        rate = np.abs(values[name][1])
-        way = np.maximum(np.abs(np.diff(values[name][0])), np.maximum(rate[1:], rate[:-1]) * np.diff(time))
-        counts = np.maximum(counts, np.minimum(np.ceil(way / largest * (1 - 1e-9)), MOST_INNER).astype(np.int64))
-    return refined(time, counts)
+        ways = np.maximum(np.abs(np.diff(value)), np.maximum(rate[1:], rate[:-1]) * np.diff(looked))
+        counts = np.fmax(counts, steps_for(ways / largest, len(time) - 1))
+    return refined(time, counts.astype(np.int64))
+
+
+def probes(time: Array) -> Array:
+    """Return times with others between them at which drivers are looked at: they may swing between two asked times."""
+    return refined(time, np.full(len(time) - 1, max(3, 4096 // (len(time) - 1))))
+
+
+def steps_for(ways: Array, intervals: int) -> Array:
+    """Return the inner steps of each interval, from ways between probes as shares of the largest one at once."""
+    return np.minimum(np.ceil(ways.reshape(intervals, -1).sum(axis=1) * (1 - 1e-9)), MOST_INNER)
 
 
 def refined(time: Array, counts: Ints) -> Array:
@@ -552,7 +561,8 @@ def assembly_modes(
         for number, signs in enumerate(itertools.product((1.0, -1.0), repeat=len(m.BRANCHES)), 1):
             phi = np.zeros(len(solver.group.dependent))
             if m.position(phi, h, solver.par, t, np.array(signs), solver.group.work) == OK:
-                distance = float(np.linalg.norm((phi - solver.start) / scale))
+                with np.errstate(over="ignore"):  # farther away than numbers go
+                    distance = float(np.linalg.norm((phi - solver.start) / scale))
                 found.append(Mode(number, phi, np.array(signs), distance))
         return tuple(found)
     from .modes import newton_modes

@@ -17,26 +17,16 @@ from assurgent import AssemblyError, InputError, Mechanism
 from assurgent.runtime import machine_code
 from assurgent.runtime.cli import main
 from assurgent.runtime.files import write_whole
+from fuzz import hostile
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"
-INPUTS = 100  # of fuzz/hostile.py, whose first 10,000 are run by `make fuzz-input`
+INPUTS = 100  # of fuzz.hostile, whose first 10,000 are run by `make fuzz-input`
 posix = pytest.mark.skipif(os.name != "posix", reason="pipes and devices are files on POSIX systems")
 
 
-@pytest.fixture(scope="module")
-def hostile() -> Any:
-    sys.path.insert(0, str(ROOT / "fuzz"))
-    try:
-        import hostile
-
-        return hostile
-    finally:
-        sys.path.remove(str(ROOT / "fuzz"))
-
-
 @posix
-def test_hostile_inputs(hostile: Any, tmp_path: Path) -> None:
+def test_hostile_inputs(tmp_path: Path) -> None:
     faults = {}
     for number in range(INPUTS):
         found = hostile.trial(hostile.cases.case(1, number), tmp_path)
@@ -47,8 +37,8 @@ def test_hostile_inputs(hostile: Any, tmp_path: Path) -> None:
 
 @posix
 def test_results_are_whole_whenever_their_writer_is_killed() -> None:
-    command = [sys.executable, str(ROOT / "fuzz" / "hostile_kill.py"), "--kills", "4"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    command = [sys.executable, "-m", "fuzz.hostile_kill", "--kills", "4"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.count("4 killed, 0 torn") == 6
 
@@ -119,7 +109,7 @@ def test_results_go_where_a_link_leads_and_names_may_be_long(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("ending", [".csv", ".json", ".npz", ".parquet", ".nc", ".svg", ".html", ".pdf"])
-def test_full_disk_leaves_the_old_file(hostile: Any, ending: str, tmp_path: Path) -> None:
+def test_full_disk_leaves_the_old_file(ending: str, tmp_path: Path) -> None:
     command = {".svg": "animate", ".html": "animate", ".pdf": "plot"}.get(ending, "run")
     plain = (EXAMPLES / "four-bar.toml").read_bytes()
     files = {"m.toml": plain, f"old{ending}": hostile.cases.OLD}
@@ -130,7 +120,7 @@ def test_full_disk_leaves_the_old_file(hostile: Any, ending: str, tmp_path: Path
     assert "cannot be written" in found["said"]
 
 
-def test_full_disk_of_the_library(hostile: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_full_disk_of_the_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A mechanism that needs a new type, which finds no room."""
     monkeypatch.setenv("ASSURGENT_CACHE", str(tmp_path / "cache"))
     specification = (ROOT / "codegen" / "groups" / "p.toml").read_text("utf-8").replace('"P"', '"slide"', 1)
@@ -343,3 +333,53 @@ def test_numbers_whose_squares_are_none(number: Any) -> None:
     else:
         with pytest.raises(InputError, match="is out of range - numbers go up to 1e"):
             m.structure()
+
+
+@pytest.mark.parametrize("profile", ["0", "atan2(0, 0)", 0])
+def test_a_cam_without_an_outline(profile: Any) -> None:
+    m = Mechanism.load(EXAMPLES / "cam-follower.toml")
+    m.joints["C"]["profile"] = profile
+    with pytest.raises(InputError, match="the radius of a cam is greater than 0"):
+        m.model()
+
+
+def test_a_cam_that_turns_faster_than_angles_can_tell() -> None:
+    m = Mechanism.load(EXAMPLES / "cam-follower.toml")
+    with pytest.raises(AssemblyError):
+        m.run(times=[0, 0.01, 0.02], jerk=True, rpm=6e32)
+
+
+def test_gears_whose_ratio_is_none() -> None:
+    m = Mechanism.load(EXAMPLES / "planetary-gear.toml")
+    name = next(n for n, joint in m.joints.items() if "radii" in joint)
+    m.joints[name]["radii"] = [1, 5e-324]
+    with pytest.raises(InputError, match="their ratio is beyond the range of numbers"):
+        m.model()
+
+
+def test_rows_of_a_table_too_close_together(tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text("0,0\n0.1,0.3\n1e200,0.6\n")
+    m = Mechanism.load(EXAMPLES / "four-bar.toml")
+    m.folder = tmp_path
+    m.drivers["theta"] = {"joint": m.drivers["theta"]["joint"], "table": "x.csv"}
+    with pytest.raises(InputError, match="no smooth curve passes"):
+        m.model()
+
+
+def test_assembly_modes_farther_away_than_numbers_go(four_bar: Mechanism) -> None:
+    with pytest.raises(AssemblyError):
+        four_bar.run(times=[0], a=1e99)
+
+
+def test_all_series_of_a_mechanism_with_a_rod() -> None:
+    """The turning of a rod does not follow from rows: it is no series of designs, and does not stop the others."""
+    c = Mechanism.load(EXAMPLES / "rssr.toml").compile(times=[0, 0.1], parameters=["omega"])
+    assert (c.batch({"omega": [6.0, 7.0]}).status == 0).all()
+    with pytest.raises(InputError, match="there is no such series"):
+        Mechanism.load(EXAMPLES / "rssr.toml").compile(times=[0, 0.1], bodies=["rod"])
+
+
+def test_a_distance_to_a_body_that_nothing_determines() -> None:
+    m = Mechanism.load(EXAMPLES / "excavator.toml")
+    del m.drivers["boom_cylinder"]
+    assert m.structure().free

@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from assurgent.runtime.dynamics.carriers import Carriers
 from assurgent.runtime.dynamics.coordinates import null_space
 from assurgent.runtime.dynamics.crossing import bridge_ahead
 from assurgent.runtime.dynamics.forward import simulate
+from assurgent.runtime.dynamics.mechanics import Mechanics
 from assurgent.runtime.dynamics.partition import Partition
 from assurgent.runtime.dynamics.posture import poses_of
 from assurgent.runtime.dynamics.start import begin
@@ -52,7 +52,9 @@ def instant_of(run, machine):
     state = np.zeros((3, len(rows), f + 1))
     state[0] = rows[:, :1]
     state[1, :, :f], state[1, :, f], state[2, :, f] = rows[:, 3:], rows[:, 1], rows[:, 2]
-    return Carriers(run.model, machine.mechanics.program)(state, run.t)
+    reading = Mechanics(machine.mechanics.program)
+    reading.state, reading.time = state, np.full(state.shape[2], run.t)
+    return reading.read()
 
 
 def five_bar():

@@ -138,7 +138,7 @@ def test_spin_of_a_body_that_is_no_rod_is_found_as_its_own_free_motion(tmp_path:
 def test_body_on_two_spherical_joints_of_the_frame_hides_a_hinge(tmp_path: Path) -> None:
     text = chain(
         "spatial",
-        {"A": (0, 0, 0), "B": (1, 0, 0), "P": (0, 1, 0)},
+        {"A": (0, 0, 0), "B": (1, 0, 0), "P": (2, 0, 0)},
         {"frame": "A B", "door": "A B P"},
         "\n".join(f'{n} = {{ type = "S", bodies = ["frame", "door"], at = "{n}" }}' for n in "AB"),
         "",

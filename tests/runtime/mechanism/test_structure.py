@@ -15,6 +15,7 @@ import pytest
 
 from assurgent.runtime.mechanism.model import FRAME, Array, Body, Driver, Joint, Member, Model
 from assurgent.runtime.mechanism.naming import group_graph, ordered, type_key
+from assurgent.runtime.mechanism.reader import loads
 from assurgent.runtime.mechanism.structure import Group, Ranks, Structure, analyse
 from assurgent.runtime.pictures.diagram import structural_diagram
 
@@ -572,3 +573,24 @@ def test_diagram_escapes_what_the_user_wrote() -> None:
     root = ElementTree.fromstring(structural_diagram(model, analyse(model)))
     assert root.find("{http://www.w3.org/2000/svg}script") is None
     assert any(element.text == "<b>&" for element in root.iter())
+
+
+def test_a_driven_joint_on_a_shared_pin_is_that_of_any_pin() -> None:
+    """Three bodies on one pin, one driven from the frame and one from that: two driven cranks."""
+    text = """
+    format = 1
+    space = "planar"
+    points = { A = [0, 0], B = [0, 2], E = [-2, 1] }
+    [bodies]
+    frame = { points = ["A"] }
+    crank = { points = ["A", "B"] }
+    arm = { points = ["A", "E"] }
+    [joints]
+    A = { type = "R", bodies = ["frame", "crank"], at = "A" }
+    A2 = { type = "R", bodies = ["crank", "arm"], at = "A" }
+    [drivers]
+    one = { joint = "A", angle = "pi/2 + t" }
+    two = { joint = "A2", angle = "1 + t/3" }
+    """
+    found = [(g.type, g.bodies, g.drivers) for g in analyse(loads(text, "pin")).groups]
+    assert found == [("R", ("crank",), ("one",)), ("R", ("arm",), ("two",))]

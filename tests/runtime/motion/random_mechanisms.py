@@ -303,7 +303,12 @@ def spread(model: Model) -> float:
 
 
 def draw(
-    seed: int, kind: str, topologies: Sequence[str], space: str = "planar", noise: float = 0.0, whole_turns: bool = False
+    seed: int,
+    kind: str,
+    topologies: Sequence[str],
+    space: str = "planar",
+    noise: float = 0.0,
+    whole_turns: bool = False,
 ) -> Sample:
     """Return a mechanism of one or two driven bodies and the given groups in order, not near to a singular pose."""
     for attempt in range(200):

@@ -109,6 +109,15 @@ def test_whole_turns(kind: str) -> None:
     tally.check(share=0.5)
 
 
+def test_a_pinion_that_stands_still_is_no_stray() -> None:
+    """Its angle is zero but for rounding, which is no reason for smaller and smaller inner steps."""
+    kinds = ["rack on a moving guide", "pinion on a known rack"]
+    sample = random_mechanisms.draw(1026, kinds[-1], [TURNING[k] for k in kinds], "planar", 0.0, True)
+    found = compared.compare(sample.model, TIMES)
+    assert found.excess() <= 1
+    assert found.outcome.results.diagnostics["inner_steps"] == len(TIMES)
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("kind", TURNING)
 def test_whole_turns_of_many(kind: str) -> None:

@@ -179,7 +179,7 @@ def delayed(data: Data, delay: float) -> Change:
 
 # ---- the plane in space -------------------------------------------------------------------------------------------
 def in_space(data: Data, model: Model) -> Change:
-    """A plane mechanism of pins and slides, written as one in space: axes of pins along z, angles from the sketch on."""
+    """A plane mechanism of pins and slides, written as one in space: pins along z, angles from the sketch on."""
     def raised(place: Any) -> Any:
         return [*place, 0]
 
