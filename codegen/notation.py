@@ -218,7 +218,7 @@ _PRINTED: dict[str, dict[str, str]] = {
 }
 
 
-def equation_number(name: str, quantity: str, square: bool) -> str:
+def equation_number(name: str, square: bool, quantity: str) -> str:
     """Return " (Eq. 19b)": the number of a quantity of the type of that name, its own or the general one."""
     number = _PRINTED.get(name, {}).get(quantity) or _GENERAL.get(quantity, ("", ""))[not square]
     if not number:

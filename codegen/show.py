@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import sympy as sp
 from sympy.printing.pretty.pretty import PrettyPrinter, prettyForm
@@ -70,7 +71,7 @@ def equations(derivation: Derivation, naming: Naming | None = None, expand: bool
     K and L are written out where Φ_φ is 2 x 2, with `expand` up to 4 x 4; the entries of K stay symbols within L.
     """
     d, c, name = derivation, Coefficients(derivation), naming or Naming()
-    eq = lambda quantity: equation_number(d.spec.name, quantity, c.square)  # noqa: E731 - a table, read below
+    eq = partial(equation_number, d.spec.name, c.square)
     r = d.n_dependent
     out = r <= (EXPANDED if expand else SMALL) and (c.square or expand)
     found = [
@@ -127,10 +128,9 @@ class _Writer:
         title = f"Φ_φᵀ Φ_φ {name} = Φ_φᵀ R - (D Φ_φ)ᵀ times what K or S b leaves of its rows, with R{eq}"
         return [Shown(title, rf"R_{{{left}}}", rows)]
 
-    def tensor(self, name: Naming, eq: object) -> list[Shown]:
+    def tensor(self, name: Naming, eq: Callable[[str], str]) -> list[Shown]:
         """L, column by column; L is symmetric in its two indices of h, so each column stands once (p = r)."""
         c, h = self.c, self.c.d.h.symbols
-        assert callable(eq)
         found: list[Shown] = []
         for i in c.columns:
             columns = [j for j in c.columns if j >= i or not c.square]

@@ -33,7 +33,10 @@ def add_commands(add: Callable[..., argparse.ArgumentParser]) -> None:
     compare = add("compare", help="methods side by side on one mechanism: time, iterations, differences, drift")
     compare.add_argument("file", metavar="FILE", help="mechanism file (TOML)")
     compare.add_argument(
-        "--methods", metavar="A,B", default="td,3ot,global,global-sparse", help="the first is the reference (%(default)s)"
+        "--methods",
+        metavar="A,B",
+        default="td,3ot,global,global-sparse",
+        help="the first is the reference (default %(default)s)",
     )
     compare.add_argument("--at", metavar="T1,T2", help="these times instead of start, stop and step")
     compare.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a parameter's value")
@@ -93,7 +96,8 @@ def _number(value: float | None, bound: float) -> str:
 
 
 def _verification_tables(found: MechanismVerification) -> None:
-    table = Table(title=f"{escape(found.mechanism or 'mechanism')}: largest relative error at {len(found.time)} instants")
+    name = escape(found.mechanism or "mechanism")
+    table = Table(title=f"{name}: largest relative error at {len(found.time)} instants")
     for column in ("group", "type", "quantity"):
         table.add_column(column, overflow="fold")
     for column in ("symbolic", "independent", "bound"):
@@ -145,8 +149,8 @@ def _compared_figure(found: Comparison) -> Figure:
 def _comparison_table(found: Comparison) -> None:
     from .motion.comparison import KINDS
 
-    title = f"{escape(found.mechanism or 'mechanism')}: {len(found.time)} times; differences from {found.methods[0].name}"
-    table = Table(title=title)
+    name = escape(found.mechanism or "mechanism")
+    table = Table(title=f"{name}: {len(found.time)} times; differences from {found.methods[0].name}")
     table.add_column("", no_wrap=True)
     for m in found.methods:
         table.add_column(escape(m.name), justify="right", no_wrap=True)
@@ -164,13 +168,13 @@ def _comparison_table(found: Comparison) -> None:
 # ---- pictures -----------------------------------------------------------------------------------------------------
 def _check_plot(target: str | None) -> None:
     if target is not None:
-        from .motion.writers import check_target
+        from .files import check_target
 
         check_target(Path(target), (".png", ".svg", ".pdf"))
 
 
 def _save(figure: Figure, path: Path) -> None:
-    from .motion.writers import write_whole
+    from .files import write_whole
 
     write_whole(path, lambda part: figure.savefig(part, format=path.suffix[1:]))
     tell(err, f"wrote {path}")

@@ -13,8 +13,10 @@ R3, P3, S3, C3, U3, H3, PLANAR3, SPIN3, TURN3, SLIDE3, DISTANCE3 = range(20, 31)
 PLANAR = {
     "R": R2, "P": P2, "slot": SLOT2, "gear": GEAR2, "rack": RACK2, "cam": CAM2, "cam-flat": CAM2,
     "driver angle": TURN2, "driver turn": TURN2, "driver displacement": SLIDE2, "driver distance": DISTANCE2,
+    "driver coordinate": SLIDE2,
 }  # fmt: skip
 SPATIAL = {
     "R": R3, "P": P3, "S": S3, "C": C3, "U": U3, "H": H3, "planar": PLANAR3, "spin": SPIN3,
     "driver angle": TURN3, "driver screw": TURN3, "driver displacement": SLIDE3, "driver distance": DISTANCE3,
+    "driver coordinate": SLIDE3,
 }  # fmt: skip

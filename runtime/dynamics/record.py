@@ -21,6 +21,7 @@ from ..motion.results import (
     PointSeries,
     ReactionSeries,
     Results,
+    vectors_of,
 )
 from ..motion.run import driver_values
 from .inertia import line_of
@@ -104,6 +105,7 @@ def results(
         criterion=dict(record.criterion) or None,
         independent=record.independent or None,
         diagnostics=dict(diagnostics),
+        vectors=vectors_of(model, bodies),
     )  # fmt: skip
     chosen = np.flatnonzero(np.isin(times, asked))
     if len(chosen) == len(times):

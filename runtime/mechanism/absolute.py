@@ -149,6 +149,8 @@ class Absolute:
             if i.driver is not None and i.driver.ends is not None:
                 for key, end in zip(("a", "b"), i.driver.ends, strict=True):
                     vectors[key][k, : len(end)] = end
+            if i.driver is not None and i.driver.axis is not None:
+                vectors["axis_a"][k, : len(i.driver.axis)] = i.driver.axis
         if self.planar:
             vectors["normal_a"] = cross(Z, vectors["axis_a"])
         first, second, third = (np.array([self.index[i.bodies[n]] for i in items]) for n in range(3))

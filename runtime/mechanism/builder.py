@@ -61,6 +61,7 @@ class Mechanism:
         self.initial: dict[str, dict[str, Any]] = {}
         self.actuators: dict[str, dict[str, Any]] = {}
         self.assembly: dict[str, int] = {}
+        self.vectors: dict[str, dict[str, Any]] = {}
         self.folder = Path()
         self._kept: Reuse | None = None  # what the last run read and planned
 
@@ -100,6 +101,11 @@ class Mechanism:
         """Add a force, a torque or a spring."""
         self._new("forces", self.forces, name)
         self.forces[name] = fields
+
+    def vector(self, name: str, body: str, **fields: Any) -> None:
+        """Report a vector of a body: `of`, two of its points, or `direction` in its axes."""
+        self._new("vectors", self.vectors, name)
+        self.vectors[name] = {"body": body, **fields}
 
     def _new(self, table: str, entries: Mapping[str, object], name: str) -> None:
         if name in entries:

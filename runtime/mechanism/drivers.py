@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from .bodies import check_name
 from .functions import Expression
 from .model import Actuator, Array, Driver, Initial, Joint
@@ -20,6 +22,7 @@ COORDINATES: dict[str, tuple[str, ...]] = {
     "C": ("angle", "displacement"),
     "H": ("angle",),
 }
+AXES = ("x", "y", "z")
 Coordinate = tuple[object, ...]
 
 
@@ -84,17 +87,20 @@ class DriverReader:
             where: Where = ("drivers", name)
             check_name(self.source, where, name)
             table = self.source.table(where, value)
-            forms = [key for key in ("joint", "between", "bodies") if key in table]
+            forms = [key for key in ("joint", "between", "bodies", "point") if key in table]
             if len(forms) != 1:
                 self.source.keys(
-                    where, table, ("joint", "between", "bodies", "angle", "displacement", "distance", "table")
+                    where,
+                    table,
+                    ("joint", "between", "bodies", "point", "angle", "displacement", "distance", *AXES, "table"),
                 )
                 self.source.fail(
                     where,
-                    "a driver has one of 'joint' (with angle or displacement), 'between' (two points, with distance) "
-                    "and 'bodies' (with angle)",
+                    "a driver has one of 'joint' (with angle or displacement), 'between' (two points, with distance), "
+                    "'bodies' (with angle) and 'point' (with x, y or z)",
                 )
-            read = {"joint": self.on_joint, "between": self.on_points, "bodies": self.on_bodies}[forms[0]]
+            readers = {"joint": self.on_joint, "between": self.on_points, "bodies": self.on_bodies}
+            read = readers.get(forms[0], self.on_point)
             driver, key = read(name, where, table)
             self.driven.setdefault(key, name)  # two drivers of one coordinate are for the structure to tell
             found[name] = driver
@@ -146,6 +152,24 @@ class DriverReader:
         offset = self.assembly.turn(second) - self.assembly.turn(first)
         motion = self.motion(where, table, "angle").minus(offset)
         return Driver(name, "turn", motion, None, bodies, offset=offset), ("turn", frozenset(bodies))
+
+    def on_point(self, name: str, where: Where, table: Mapping[str, Any]) -> tuple[Driver, Coordinate]:
+        axes = AXES[: self.source.dimension]
+        self.source.keys(where, table, ("point", *axes))
+        given = [axis for axis in axes if axis in table]
+        if len(given) != 1:
+            self.source.fail(where, f"a driver of a point has one of {', '.join(axes)}; two of them are two drivers")
+        point = self.source.string((*where, "point"), table["point"])
+        if point not in self.owners:
+            self.source.unknown((*where, "point"), "point", point, self.owners)
+        if "frame" in self.owners[point]:
+            self.source.fail((*where, "point"), f"'{point}' is a point of the frame, which never moves - name another")
+        body = min(self.owners[point])
+        motion = self.motion(where, table, given[0])
+        axis = np.eye(self.source.dimension)[axes.index(given[0])]
+        ends = (np.zeros(self.source.dimension), self.assembly.bodies[body].points[point])
+        driver = Driver(name, "coordinate", motion, None, ("frame", body), ("", point), ends, axis=axis)
+        return driver, ("coordinate", point, given[0])
 
     def between(self, where: Where, value: object) -> tuple[tuple[str, str], tuple[str, str], tuple[Array, Array]]:
         """Return two points, a body of each, and their coordinates there; pins go to the frame where it has them."""

@@ -10,12 +10,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import arithmetic
+
+if TYPE_CHECKING:
+    from .interest import Vector
 
 Array = NDArray[np.float64]
 FRAME = "frame"
@@ -151,8 +154,9 @@ class Driver:
     """A prescribed motion.
 
     kind: `angle` (of an R, C or H joint), `displacement` (of a P, C or slot joint), `distance` (between two points),
-    `turn` (planar: angle of the second body's x axis relative to the first's). `ends` are (body, point in its axes)
-    of a distance, bodies the two bodies of any other kind.
+    `turn` (planar: angle of the second body's x axis relative to the first's), `coordinate` (of a point of the second
+    body along `axis`; the first is the frame). `ends` are the points of a distance in the axes of the two bodies, or
+    the origin and the point of a coordinate.
     """
 
     name: str
@@ -163,6 +167,7 @@ class Driver:
     points: tuple[str, str] | None = None  # of a distance: the points' names
     ends: tuple[Array, Array] | None = None  # of a distance: in the axes of the two bodies
     offset: float = 0.0  # planar, welded bodies: what to add for the value that the user wrote
+    axis: Array | None = None  # of a coordinate: its direction in global axes
 
 
 @dataclass(frozen=True, eq=False)
@@ -268,6 +273,7 @@ class Model:
     actuators: tuple[Actuator, ...] = ()
     assembly: Mapping[str, int] = field(default_factory=dict)
     welds: Mapping[str, tuple[str, str]] = field(default_factory=dict)  # names of weld joints, for messages
+    vectors: Mapping[str, Vector] = field(default_factory=dict)
     origin: Path | None = None
 
     @property

@@ -67,7 +67,7 @@ def normal_form(
     ringed = {joint for pin in rings for joint in pin.joints}
     at = by_place(pins)
     for _, driver in sorted(model.drivers.items()):
-        driver = _from_leaders(model, driver, at, leaders, solved) if driver.kind == "distance" else driver
+        driver = _from_leaders(model, driver, at, leaders, solved) if driver.ends is not None else driver
         owner = _owner(driver.bodies, solved)
         if owner is not None and owner >= 0:
             inputs[owner].append(_settled(model, driver, pairs[owner], ringed))

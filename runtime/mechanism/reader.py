@@ -22,6 +22,7 @@ from . import arithmetic, formulas, geometry
 from .bodies import Part, read_bodies, read_mass, read_points
 from .drivers import DriverReader
 from .functions import excerpt
+from .interest import add_centres, read_vectors
 from .joints import JointBuilder, declare
 from .loads import read_loads
 from .model import FRAME, Array, Body, Driver, Joint, Load, Mass, Model, PointForce, Simulation, ends_of
@@ -32,7 +33,7 @@ MAX_BYTES = 8_000_000
 MAX_TIMES = 50_000_000
 TABLES = (
     *("parameters", "points", "bodies", "joints", "drivers", "simulation"),
-    *("forces", "initial", "actuators", "assembly"),
+    *("forces", "initial", "actuators", "assembly", "vectors"),
 )
 TOP = ("format", "name", "space", "gravity", *TABLES)
 
@@ -104,6 +105,7 @@ def from_data(
     joints = {joint.name: builder.build(joint) for joint in tied}
     masses = _masses(source, assembly, tied)
     check_sharing(source, assembly, tied)
+    add_centres(source, assembly, places, masses, tied)
     coordinates = DriverReader(source, assembly, {joint.name: joint for joint in declared}, joints)
     drivers = coordinates.drivers()
     name = source.data.get("name", path.stem if path else "")
@@ -124,6 +126,7 @@ def from_data(
         actuators=coordinates.actuators(),
         assembly=_modes(source),
         welds={weld.name: (weld.first, weld.second) for weld in welds},
+        vectors=read_vectors(source, assembly),
         origin=path,
     )
 
@@ -160,7 +163,7 @@ def _parameters(source: Source, settings: Mapping[str, float]) -> None:
 
 def _simulation(source: Source, joints: Mapping[str, Joint]) -> Simulation:
     table = source.table(("simulation",), source.data.get("simulation", {}))
-    source.keys(("simulation",), table, ("start", "stop", "step", "tolerance", "cut"))
+    source.keys(("simulation",), table, ("start", "stop", "step", "tolerance", "cut", "centres"))
     default = Simulation()
     start = source.number(("simulation", "start"), table.get("start", default.start))
     stop = source.number(("simulation", "stop"), table.get("stop", default.stop))

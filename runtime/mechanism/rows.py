@@ -279,6 +279,7 @@ PLANAR: dict[str, tuple[Rows, str]] = {
     "driver turn": (lambda p: [p.angle()], "a"),
     "driver displacement": (lambda p: [p.along(p.axis)], "l"),
     "driver distance": (lambda p: [p.distance()], "l"),
+    "driver coordinate": (lambda p: [p.along(p.axis)], "l"),
 }
 SPATIAL: dict[str, tuple[Rows, str]] = {
     "R": (lambda p: [*p.coincide(3), *p.aligned()], "lllaa"),
@@ -293,5 +294,6 @@ SPATIAL: dict[str, tuple[Rows, str]] = {
     "driver screw": (lambda p: [p.turn()], "a"),  # of an H: whole turns count
     "driver displacement": (lambda p: [p.along(p.axis)], "l"),
     "driver distance": (lambda p: [p.distance()], "l"),
+    "driver coordinate": (lambda p: [p.along(p.axis)], "l"),
 }
 WHOLE_TURNS_ARE_ALIKE = ("driver angle", "driver turn")

@@ -1,7 +1,7 @@
 """The structural analysis step by step, as Saura, Segado and Dopico teach it (section 3.2): frame, candidates, Eq. 14.
 
-A way to see what the matching finds at once. The search goes through chains from short to long and is exponential in the
-largest group; where it would take too long the group that the matching found is taken, and said to be.
+A way to see what the matching finds at once. The search goes through chains from short to long and is exponential in
+the largest group; where it would take too long the group that the matching found is taken, and said to be.
 """
 
 from __future__ import annotations

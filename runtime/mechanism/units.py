@@ -108,7 +108,7 @@ def build(model: Model, dropped: Mapping[str, int], ignored: frozenset[str] = fr
     place = by_place(shared)
     ends: dict[Pin, int] = {}
     for driver in model.drivers.values():
-        for end in (0, 1) if driver.kind == "distance" else ():
+        for end in (0, 1) if driver.ends is not None else ():
             pin = pin_of(place, driver, end)
             if pin is not None:
                 ends[pin] = ends.get(pin, 0) + 1
@@ -136,7 +136,7 @@ def build(model: Model, dropped: Mapping[str, int], ignored: frozenset[str] = fr
             continue
         touched: set[int] = set()
         for end in (0, 1):
-            pin = pin_of(place, driver, end) if driver.kind == "distance" else None
+            pin = pin_of(place, driver, end) if driver.ends is not None else None
             if pin is not None and pin in pin_number:
                 touched.add(pin_number[pin])
             elif driver.bodies[end] in number and not (pin is not None and FRAME in pin.bodies):

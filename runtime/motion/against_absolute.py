@@ -74,7 +74,8 @@ def _pose(motion: BodyMotion, k: int) -> Array | float:
     if motion.angle is not None:
         return float(motion.angle[0, k])
     assert motion.rotation is not None
-    return motion.rotation[k]
+    found: Array = motion.rotation[k]
+    return found
 
 
 def point_motion(model: Model, motion: BodyMotion, local: Array) -> tuple[Array, Array, Array]:

@@ -1,4 +1,4 @@
-"""Methods of a run side by side on one mechanism: time, iterations, differences from the first, drift of constraints."""
+"""Methods of a run side by side on one mechanism: time, iterations, differences from the first, drift."""
 
 from __future__ import annotations
 

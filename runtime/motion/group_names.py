@@ -64,8 +64,10 @@ def group_names(model: Model, step: GroupStep) -> GroupNames:
                     _rename(names, symbols, [driver])
         legend.append(f"{own}: {told}{value} (independent)")
     for coordinate, body, point, told in _found(model, plan):
-        own = solver.names.get(coordinate)
-        if own is None or set(symbols := solver.symbols(coordinate)) - set(solver.group.dependent):
+        if coordinate not in solver.names:
+            continue
+        own, symbols = solver.names[coordinate], solver.symbols(coordinate)
+        if set(symbols) - set(solver.group.dependent):
             continue
         line = f"{own}: {told} of {body}"
         if not any(known.startswith(f"{own}: ") for known in legend):

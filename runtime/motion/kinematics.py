@@ -17,7 +17,7 @@ from .plan import Array
 from .planning import plan_groups, studied
 from .program import GroupStep, Program, build
 from .reported import reported
-from .results import Results
+from .results import Results, vectors_of
 from .run import Failure, Solution, failure_message
 from .threads import threads as using_threads
 from .timefunctions import check_times
@@ -116,6 +116,7 @@ def report(
         joints,
         drivers,
         diagnostics(solution, structure),
+        vectors=vectors_of(model, bodies),
     )
 
 

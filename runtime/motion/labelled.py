@@ -35,6 +35,9 @@ QUANTITIES = (
     ("actuators", "actuator", "effort", "actuator_effort", ""),
     ("reactions", "reaction", "force", "reaction_force", "N"),
     ("reactions", "reaction", "moment", "reaction_moment", "N m"),
+    ("vectors", "vector", "value", "vector_value", ""),
+    ("vectors", "vector", "rate", "vector_rate", ""),
+    ("vectors", "vector", "acceleration", "vector_acceleration", ""),
 )
 ENERGIES = ("kinetic", "potential", "total")
 

@@ -116,6 +116,8 @@ class _Writer(Places):
         for d in self.drivers:
             if d.kind == "distance":
                 self._distance(d)
+            elif d.kind == "coordinate":
+                self._coordinate(d)
         if not s.dependent:
             return self._explicit()
         return {b: self._placement(b) for b in self.bodies}
@@ -269,6 +271,14 @@ class _Writer(Places):
         P, Q = (self._point(b, e, n, f"{d.name} {role}") for b, e, n, role in ends)
         P, Q = (f"({x})" if " " in x else x for x in (P, Q))
         self.sheet.require("distance", f"|{Q} - {P}|^2 = {self._value(self.layout.symbol[d.name])}^2")
+
+    def _coordinate(self, d: Driver) -> None:
+        """A point of a body has a prescribed coordinate: dot(u, P) = h."""
+        assert d.ends is not None
+        assert d.axis is not None
+        P = self._point(d.bodies[1], d.ends[1], d.points[1] if d.points else None, d.name)
+        u = self.sheet.known(("axis", d.name), "u", "unit vector", VectorOf(d.bodies[0], d.axis))
+        self.sheet.require("coordinate", f"dot({u}, {P}) = {self._value(self.layout.symbol[d.name])}")
 
     # ---- what the bodies' axes are --------------------------------------------------------------------------------
     def _placement(self, body: str) -> Placement:

@@ -296,7 +296,7 @@ class Layout:
                 count += 2 if j.name in self.shift else 1
             elif j.kind in ("gear", "rack", "cam"):
                 count += 2 if j.kind == "cam" else 1
-        return count + sum(1 for d in self.drivers if d.kind == "distance")
+        return count + sum(1 for d in self.drivers if d.ends is not None)
 
     def _balance(self, choice: Choice) -> int:
         lengths = sum(1 for d in choice.directions if d.kind in ("pair", "vector"))

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError, nearest
+from ..mechanism.model import FRAME, Model
 
 if TYPE_CHECKING:
     import pandas
@@ -58,6 +59,15 @@ class JointSeries:
 
 
 @dataclass(frozen=True, eq=False)
+class VectorSeries:
+    """A vector of a body with its rates, each n x 2 or n x 3, global axes."""
+
+    value: Array
+    rate: Array
+    acceleration: Array
+
+
+@dataclass(frozen=True, eq=False)
 class DriverSeries:
     """A driver: its value, and its effort where dynamics was asked, each n."""
 
@@ -89,7 +99,10 @@ class EnergySeries:
     total: Array
 
 
-Series = PointSeries | BodySeries | JointSeries | DriverSeries | ActuatorSeries | ReactionSeries | EnergySeries
+Series = (
+    PointSeries | BodySeries | JointSeries | VectorSeries
+    | DriverSeries | ActuatorSeries | ReactionSeries | EnergySeries
+)
 
 # The tables of a result file by name, in the order in which they are written, and what stands in them.
 TABLES: dict[str, type[Series]] = {
@@ -99,6 +112,7 @@ TABLES: dict[str, type[Series]] = {
     "drivers": DriverSeries,
     "actuators": ActuatorSeries,
     "reactions": ReactionSeries,
+    "vectors": VectorSeries,
 }
 # What stands first among the quantities of a body or a joint: its coordinate.
 COORDINATES = ("angle", "rotation", "displacement")
@@ -133,13 +147,14 @@ class Results:
     energy: EnergySeries | None = None
     criterion: Mapping[str, Array] | None = None  # squared cosine of every candidate joint coordinate, each n
     independent: tuple[tuple[str, ...], ...] | None = None  # joint coordinates in use, one tuple per time
+    vectors: Mapping[str, VectorSeries] | None = None  # those of the mechanism's [vectors]
 
     def __len__(self) -> int:
         return len(self.time)
 
     def __getitem__(self, name: str) -> Series:
         tables: list[Mapping[str, Series]]
-        tables = [self.points, self.bodies, self.joints, self.drivers, self.actuators or {}]
+        tables = [self.points, self.bodies, self.joints, self.drivers, self.actuators or {}, self.vectors or {}]
         for table in tables:
             if name in table:
                 return table[name]
@@ -149,7 +164,7 @@ class Results:
     def __repr__(self) -> str:
         span = f"t = {self.time[0]:g} ... {self.time[-1]:g}" if len(self.time) else "no time"
         parts = [f"{len(self)} times, {span}"]
-        for table in ("points", "bodies", "joints", "drivers", "actuators", "reactions"):
+        for table in ("points", "bodies", "joints", "drivers", "actuators", "reactions", "vectors"):
             names = list(getattr(self, table) or ())
             if names:
                 shown = ", ".join(names[:6]) + (", ..." if len(names) > 6 else "")
@@ -214,6 +229,7 @@ class Results:
         | `joint.A.displacement` (`_rate`, `_acceleration`) | C and H: the slide; `joint.A` is then the angle |
         | `theta.value` `theta.effort` | a driver's value and, of dynamics, its effort (`motor.effort`: an actuator's) |
         | `A.fx` `A.fy` `A.m` (`A.fz`, `A.mx` ..) | reaction in joint A: force and moment |
+        | `w.x` .. `w.vx` .. `w.ax` .. | vector w, its rate and its second rate |
         | `energy.kinetic` `energy.potential` `energy.total` | energy |
         | `criterion.A` | projective criterion of the joint coordinate A |
         | `independent` | the joint coordinates in use, with blanks between |
@@ -261,6 +277,10 @@ class Results:
                 put(f"{name}.m", reaction.moment)
             else:
                 put_vector(f"{name}.m", reaction.moment)
+        for name, vector in (self.vectors or {}).items():
+            put_vector(f"{name}.", vector.value)
+            put_vector(f"{name}.v", vector.rate)
+            put_vector(f"{name}.a", vector.acceleration)
         if self.energy is not None:
             for quantity, values in series_arrays(self.energy).items():
                 put(f"energy.{quantity}", values)
@@ -300,6 +320,23 @@ class Results:
         from .writers import load
 
         return load(Path(path))
+
+
+def vectors_of(model: Model, bodies: Mapping[str, BodySeries]) -> dict[str, VectorSeries] | None:
+    """Return the vectors that a mechanism asks for, from the motion of its bodies."""
+    from ..mechanism.interest import vector_motion
+
+    found = {}
+    for name, v in model.vectors.items():
+        if v.body == FRAME:
+            n = len(next(iter(bodies.values())).angular_velocity) if bodies else 0
+            local = np.tile(np.asarray(v.local, dtype=np.float64), (n, 1))
+            found[name] = VectorSeries(local, np.zeros_like(local), np.zeros_like(local))
+            continue
+        b = bodies[v.body]
+        turning = (b.angle, b.rotation, b.angular_velocity, b.angular_acceleration)
+        found[name] = VectorSeries(*vector_motion(np.asarray(v.local, dtype=np.float64), *turning))
+    return found or None
 
 
 def from_tree(tree: Mapping[str, Any]) -> Results:

@@ -228,6 +228,8 @@ class _Writer:
         for i, driver in enumerate(group.drivers):
             if driver.kind == "distance":
                 self._distance(i, driver)
+            elif driver.kind == "coordinate":
+                self._coordinate(i, driver)
         for i, bar in enumerate(group.bars):
             self._bar(i, bar)
         for i, (body, carrier) in enumerate(self.carriers.items(), 1):
@@ -284,6 +286,14 @@ class _Writer:
         sides.sort(key=lambda side: self.group.order.get(side[0], -1))
         places = [self._place(*side) for side in sides]
         close_length(self.draft, "distance", places[0], places[1], f"{self.draft.length_driver(driver.name)}^2")
+
+    def _coordinate(self, i: int, driver: Driver) -> None:
+        """A point of a body has a prescribed coordinate."""
+        assert driver.ends is not None
+        assert driver.axis is not None
+        place = self._place(driver.bodies[1], ("driver", 2 * i + 1), driver.ends[1])
+        u = self.draft.vector_of(driver.bodies[0], driver.axis)
+        self.draft.equation("coordinate", f"dot({u}, {place.text}) = {self.draft.length_driver(driver.name)}")
 
     def _bar(self, i: int, bar: Bar) -> None:
         sides = [(bar.bodies[k], ("bar", 2 * i + k), bar.ends[k]) for k in (0, 1)]

@@ -56,7 +56,8 @@ def structural_diagram(model: Model, structure: Structure, pairs: Sequence[Pair]
         f'orient="auto-start-reverse"><path d="M0,1 L10,5 L0,9 z" fill="{INK}"/></marker></defs>',
         '<rect width="100%" height="100%" fill="#ffffff"/>',
     ]
-    for panel, x, heading in ((graph, MARGIN, "Structural graph" if pairs else "Kinematic graph"), (diagram, gap, "Structural diagram")):
+    left = "Structural graph" if pairs else "Kinematic graph"
+    for panel, x, heading in ((graph, MARGIN, left), (diagram, gap, "Structural diagram")):
         out.append(_text((x, 30.0), heading, size=15, anchor="start", weight="bold"))
         shift = middle - (panel.top + panel.bottom) / 2
         out += [f'<g transform="translate({x - panel.left:.1f},{shift:.1f})">', *panel.elements, "</g>"]

@@ -120,6 +120,9 @@ def _drivers(model: Model, results: Results, moving: Moving) -> list[Acting]:
             way = ends[1] - ends[0]
             unit = way / np.maximum(np.linalg.norm(way, axis=1), 1e-300)[:, None]
             found += _pair(name, (ends[0], ends[1]), unit, effort)
+        elif driver.kind == "coordinate" and driver.ends is not None and driver.axis is not None:
+            force = effort[:, None] * driver.axis
+            found.append(Acting(name, moving.place(driver.bodies[1], driver.ends[1]), force))
         elif driver.kind == "displacement" and driver.joint is not None:
             found.append(_along(model, moving, name, driver.joint, effort))
     for actuator in model.actuators:

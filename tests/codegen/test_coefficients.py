@@ -58,7 +58,8 @@ def test_every_symbol_has_the_value_of_90_digits(stem: str) -> None:
     (at,) = Sampler(d, seed=3).draw(1)
     truth = Symbolic(d).at(at)
     K, Sb = array(truth.K), array(truth.Sb)[:, 0]
-    values = dict(zip((*d.phi.symbols, *d.h.symbols, *d.par.symbols, d.t), (*at.phi, *at.h, *at.par, at.t), strict=True))
+    known = (*d.phi.symbols, *d.h.symbols, *d.par.symbols, d.t)
+    values = dict(zip(known, (*at.phi, *at.h, *at.par, at.t), strict=True))
     values |= dict(zip((*d.phi.rate(1), *d.h.rate(1)), (*array(truth.phidot)[:, 0], *at.hdot), strict=True))
     for entries, numbers in ((c.K, K.ravel()), (c.Sb, Sb)):
         for entry, number in zip(entries, numbers, strict=True):

@@ -82,7 +82,7 @@ def test_every_joint_and_every_driver_is_shown(tmp_path: Path) -> None:
     assert known - shown == {("planar", "weld"), ("spatial", "weld")}  # welds are no joints of a model
     assert any(m.welds for m in models)
     drivers = [d for m in models for d in m.drivers.values()]
-    assert {d.kind for d in drivers} == {"angle", "displacement", "distance", "turn"}
+    assert {d.kind for d in drivers} == {"angle", "displacement", "distance", "turn", "coordinate"}
     driven = {m.joints[d.joint].kind for m in models for d in m.drivers.values() if d.joint is not None}
     assert driven >= set(COORDINATES) - {"slot"}
     assert any(d.motion.text.startswith("table") for d in drivers)

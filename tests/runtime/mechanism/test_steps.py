@@ -51,7 +51,7 @@ def test_steps_on_the_command_line(capsys: pytest.CaptureFixture[str], tmp_path:
     assert "L_th = 0 = 3(1 - 1) = 0: a structural group" in text
     assert main(["structure", file, "--steps", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
-    assert [s["matching"] for s in found["steps"]][0] == "R_1"
+    assert found["steps"][0]["matching"] == "R_1"
     assert found["steps"][0]["chains"][-1]["group"] is True
     picture = tmp_path / "graph.svg"
     assert main(["structure", file, "--steps", "--svg", str(picture)]) == 0

@@ -124,3 +124,20 @@ def test_a_dead_point_of_the_driver_is_named_with_its_time() -> None:
     results = caught.value.results
     assert 0.98 <= results.time[-1] <= 1.0
     assert np.isfinite(results.points["B"].position).all()
+
+
+def test_few_instants_about_a_driver_at_rest() -> None:
+    """Between far instants a bridge about a resting driver was narrowed to nothing, and divided by."""
+    from pathlib import Path
+
+    from assurgent.runtime.mechanism.reader import load
+    from assurgent.runtime.motion.continuity import INEXACT
+
+    model = load(Path(__file__).parents[3] / "examples" / "scissor-lift.toml", {})
+    few = run(model, np.array([2.0, 6.0, 10.0, 14.0, 18.0]))
+    many = run(model)
+    assert few.failure is None
+    whole = np.isin(many.results.time.round(9), few.results.time)
+    for name, point in few.results.points.items():
+        # where branches meet, the motion is bridged; a bridge is kept when it is as exact as this
+        assert np.abs(point.position - many.results.points[name].position[whole]).max() < INEXACT * model.size
