@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from . import hostile_cases as cases
+from . import hostile_files
 
 SECONDS = 60.0  # of one input, processor time; a process that only waits has as long by the clock
 MEGABYTES = 2000
@@ -234,7 +235,7 @@ def main() -> int:
 
 def _campaign(options: argparse.Namespace, folder: Path) -> int:
     for command in WARM:  # what every process would have to load
-        example = cases.files.ROOT / "examples" / command[1]
+        example = hostile_files.ROOT / "examples" / command[1]
         trial(cases.Case("warm", [command[0], cases.FILE, *command[2:]], {cases.FILE: example.read_bytes()}), folder)
     count: collections.Counter[tuple[str, str]] = collections.Counter()
     faults: collections.defaultdict[str, list[int]] = collections.defaultdict(list)

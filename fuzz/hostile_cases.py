@@ -3,8 +3,10 @@
 # ruff: noqa: E501 - lists of nonsense are as wide as they come
 from __future__ import annotations
 
+import json
 import os
 import random
+import re
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -82,11 +84,11 @@ def odd(rng: random.Random) -> Case:
 
 def formula(rng: random.Random) -> Case:
     """A formula that is wrong, too long, too deep or out of its domain, wherever one may stand."""
-    text = files.json.dumps(files.spoilt_formula(rng))
+    text = json.dumps(files.spoilt_formula(rng))
     where = rng.choice(("angle", "parameter", "length", "point", "step", "force", "profile", "mass"))
     if where == "profile":
         plain = (files.ROOT / "examples" / "cam-follower.toml").read_text("utf-8")
-        plain = files.re.sub(r'profile\s*=\s*"[^"]*"', lambda _: f"profile = {text}", plain)
+        plain = re.sub(r'profile\s*=\s*"[^"]*"', lambda _: f"profile = {text}", plain)
         return Case("formula", command(rng), {FILE: plain.encode()})
     values = {
         "angle": "1 + t", "parameter": "2", "length": "p", "point": "0", "step": "0.1", "force": "1", "mass": "1"
@@ -131,10 +133,10 @@ def table(rng: random.Random) -> Case:
     name = "x.csv" if rng.random() < 0.8 else rng.choice((".", "..", "", "/dev/zero", "/etc/passwd", "no.csv", "a\\u0000", "x/" * 200))
     if rng.random() < 0.3:
         plain = (files.ROOT / "examples" / "cam-follower.toml").read_text("utf-8")
-        text = files.re.sub(r'profile\s*=\s*"[^"]*"', lambda _: f'profile = {{ table = "{name}" }}', plain)
+        text = re.sub(r'profile\s*=\s*"[^"]*"', lambda _: f'profile = {{ table = "{name}" }}', plain)
     else:
         plain = (files.ROOT / "examples" / "four-bar.toml").read_text("utf-8")
-        text = files.re.sub(r'angle\s*=\s*"[^"]*"', lambda _: f'table = "{name}"', plain)
+        text = re.sub(r'angle\s*=\s*"[^"]*"', lambda _: f'table = "{name}"', plain)
     return Case("table", command(rng), {FILE: text.encode(), "x.csv": files.spoilt_table(rng)})
 
 

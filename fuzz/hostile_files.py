@@ -281,7 +281,7 @@ def odd_mechanism(rng: random.Random) -> bytes:
 
 def spoilt_table(rng: random.Random) -> bytes:
     """Return the bytes of a CSV table that is probably wrong."""
-    rows = [[0.1 * k, 0.3 * k] for k in range(rng.choice((2, 3, 20)))]
+    rows: list[list[Any]] = [[0.1 * k, 0.3 * k] for k in range(rng.choice((2, 3, 20)))]
     text = "t,value\n" + "".join(f"{a},{b}\n" for a, b in rows)
     match rng.randrange(14):
         case 0:
@@ -309,7 +309,7 @@ def spoilt_table(rng: random.Random) -> bytes:
         case 11:
             return b"t,value\n" + b"".join(b"%d,%d\n" % (k, k) for k in range(rng.choice((1000, 100_000, 800_000))))
         case 12:
-            rows: list[list[Any]] = [[1e-300 * k, 1e300 * (-1) ** k] for k in range(5)]
+            rows = [[1e-300 * k, 1e300 * (-1) ** k] for k in range(5)]
         case _:
             rows = [[k, rng.choice(("nan", "1e400", "1_0", "x", "", "1e-400", 1))] for k in range(5)]
     return "".join(",".join(map(str, row)) + "\n" for row in rows).encode()

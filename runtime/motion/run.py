@@ -229,7 +229,7 @@ def probes(time: Array) -> Array:
 
 def steps_for(ways: Array, intervals: int) -> Array:
     """Return the inner steps of each interval, from ways between probes as shares of the largest one at once."""
-    return np.minimum(np.ceil(ways.reshape(intervals, -1).sum(axis=1) * (1 - 1e-9)), MOST_INNER)
+    return np.asarray(np.minimum(np.ceil(ways.reshape(intervals, -1).sum(axis=1) * (1 - 1e-9)), MOST_INNER))
 
 
 def refined(time: Array, counts: Ints) -> Array:
