@@ -32,16 +32,20 @@ from .start import Start, begin
 EMPTY = np.zeros(0)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Begun:
-    """A simulation at its start: the mechanics of its first coordinates stand there, every group on its branch."""
+    """A simulation at its start, to be begun once or again: what is None is found by the first run, and kept.
+
+    `mechanics` are those of its first coordinates, every group on its branch; a run takes them away. `learn` is to be
+    called behind the simulation: it plans the sets that were met for the next ones.
+    """
 
     model: Model
-    start: Start
-    gauge: Gauge
-    sets: Sets
-    mechanics: Mechanics
-    learn: Callable[[], None]  # to be called behind the simulation: plans the sets that it met for the next ones
+    start: Start | None = None
+    gauge: Gauge | None = None
+    sets: Sets | None = None
+    mechanics: Mechanics | None = None
+    learn: Callable[[], None] = lambda: None
 
 
 class Again:

@@ -66,14 +66,13 @@ def simulate(
         raise InputError(f"--fixed-step: --method {method} chooses its own steps - use --method partition")
     asked, begins = times_of(model, times), model.simulation.start
     check_times(model, asked)
-    start = begun.start if begun else begin(model)
+    begun = begun or Begun(model)
+    start = begun.start = begun.start or _started(model)
     if start.free == 0:
         found = inverse(model, asked, progress)
         failure = found.failure
         stop = None if failure is None else Stop(failure.time, failure_message(failure))
         return Outcome(replace(found.results, method=method or METHODS[0]), stop)
-    if begun is None:
-        check_inertia(model, start)
     grid = asked if asked[0] == begins else np.concatenate([[begins], asked])
     for _ in range(FINER):
         run = _method(model, start, method, progress, reactions, through, fixed_step, begun)
@@ -91,6 +90,13 @@ def simulate(
     return Outcome(results(model, used, record, notes, asked), stop)
 
 
+def _started(model: Model) -> Start:
+    start = begin(model)
+    if start.free > 0:
+        check_inertia(model, start)
+    return start
+
+
 def _method(
     model: Model,
     start: Start,
@@ -99,7 +105,7 @@ def _method(
     reactions: bool,
     through: bool,
     fixed_step: float | None,
-    begun: Begun | None,
+    begun: Begun,
 ) -> Partition | Augmented:
     if method == "global":
         return Augmented(model, start.posture, reactions=reactions)

@@ -86,8 +86,9 @@ class Partition:
         self.inertia = Inertia(model)
         self.applied = Applied(model, self.inertia)
         self.reactions, self.not_unique = reactions, set[str]()
-        self.gauge = begun.gauge if begun else Gauge(model, [c.joint for c in start.chosen])
-        self.sets = begun.sets if begun else Sets(model, progress)
+        self.gauge = (begun and begun.gauge) or Gauge(model, [c.joint for c in start.chosen])
+        self.sets = (begun and begun.sets) or Sets(model, progress)
+        self.sets.refused.clear()  # another run goes another way
         self.counts = Counts()
         self._distance = 1.0  # least distance of a group from singularity
         self._ranked = 1.0, 1.0  # that of the last look near a dead point, and how far the joints kept their rank
@@ -95,15 +96,17 @@ class Partition:
         self._machines: dict[Mechanics, Machine] = {}
         self.f = start.free
         self.t = start.posture.time
-        if start.chosen:
+        if model.initial:
             values = {Coordinate(i.joint, i.coordinate): i.value for i in model.initial}
             rates = {Coordinate(i.joint, i.coordinate): i.rate for i in model.initial}
         else:
             poses = self.gauge.system.remember(poses_of(self.gauge.system, start.posture))
             values, rates = self.gauge.values(poses), self.gauge.rates(poses, start.posture.twist)
-        self.chosen = start.chosen or self._first(start, values)
+        self.chosen = self.sets.first = start.chosen or self.sets.first or self._first(start, values)
         held = self._driven(self.chosen, values)
-        mechanics = begun.mechanics if begun else self.sets.enter(self.chosen, start.posture, held)
+        mechanics = (begun and begun.mechanics) or self.sets.enter(self.chosen, start.posture, held)
+        if begun:
+            begun.gauge, begun.sets, begun.mechanics = self.gauge, self.sets, None
         self.equations = Equations(model, self.inertia, self.applied, mechanics)
         self.z = np.array([values[c] for c in self.chosen])
         self.zdot = np.array([rates[c] for c in self.chosen])

@@ -50,6 +50,8 @@ class Sets:
         self._built: dict[Chosen, Built] = {}
         self._met: dict[Chosen, dict[Coordinate, float]] = {}
         self.refused: dict[Chosen, AssurgentError] = {}
+        self.first: Chosen = ()  # the set at the start, where a run has chosen it
+        self._entered: dict[Chosen, tuple[Posture, Mechanics, dict[str, Array]]] = {}  # where each set was last
 
     def build(self, chosen: Chosen, posture: Posture, values: Array) -> Built:
         """Return the mechanics of a set; whatever forbids it is raised, and remembered.
@@ -83,15 +85,18 @@ class Sets:
 
     def enter(self, chosen: Chosen, posture: Posture, values: Array) -> Mechanics:
         """Return the mechanics of a set with every group on the branch of a posture; values of all its drivers."""
-        built = self.build(chosen, posture, values)
-        posed = at_posture(built.model, posture)
-        planned = plan_groups(posed, built.structure)
-        plans = {p.name: p for p in planned}
-        mechanics = built.mechanics
-        if any(self._planned_otherwise(s, plans[s.plan.name]) for s in mechanics.groups):
-            mechanics = Mechanics(build(posed, planned, self.progress))
-            plans = {s.plan.name: s.plan for s in mechanics.groups}
-        starts = {s.plan.name: bind(plans[s.plan.name], self.progress).start for s in mechanics.groups}
+        built, last = self.build(chosen, posture, values), self._entered.get(chosen)
+        if last is None or last[0] is not posture:
+            posed = at_posture(built.model, posture)
+            planned = plan_groups(posed, built.structure)
+            plans = {p.name: p for p in planned}
+            mechanics = built.mechanics
+            if any(self._planned_otherwise(s, plans[s.plan.name]) for s in mechanics.groups):
+                mechanics = Mechanics(build(posed, planned, self.progress))
+                plans = {s.plan.name: s.plan for s in mechanics.groups}
+            starts = {s.plan.name: bind(plans[s.plan.name], self.progress).start for s in mechanics.groups}
+            last = self._entered[chosen] = posture, mechanics, starts
+        _, mechanics, starts = last
         mechanics.begin(posture.time, values, starts, posture.angle, posture)
         return mechanics
 

@@ -33,6 +33,7 @@ class Reuse:
         self._last: tuple[dict[str, float], Structure, Program] | None = None
         self._traceable: dict[frozenset[str], Traceable | None] = {}
         self._again: dict[frozenset[str], Again | None] = {}
+        self._begun: tuple[dict[str, float], Begun] | None = None  # a design that is read on its own
 
     def fits(self, data: Mapping[str, Any], origin: str, folder: Path | None) -> bool:
         """Return whether these are the values that were read."""
@@ -46,22 +47,27 @@ class Reuse:
         return self._last[1:]
 
     def begun(self, settings: Settings) -> Begun | None:
-        """Return a design at the start of its simulation; None the first time, and where it must be read on its own."""
+        """Return a design at the start of its simulation; None the first time, and where it cannot be simulated."""
+        from ..dynamics.again import Again, Begun
+
         free = free_parameters(self.data)
         formulas = frozenset(settings) - set(free)
         if formulas not in self._again:
             self._again[formulas] = None
             return None
         if self._again[formulas] is None:
-            from ..dynamics.again import Again
-
             try:
                 self._again[formulas] = Again(self.data, self.origin, self.folder, (*free, *sorted(formulas)))
             except AssurgentError:  # the nominal design cannot be simulated, or a name is none: the reader says so
                 del self._again[formulas]
                 return None
         again = self._again[formulas]
-        return again.at(settings) if again is not None and again.usable else None
+        begun = again.at(settings) if again is not None and again.usable else None
+        if begun is not None:
+            return begun
+        if self._begun is None or self._begun[0] != dict(settings):
+            self._begun = dict(settings), Begun(from_data(self.data, self.origin, settings, self.folder))
+        return self._begun[1]
 
     def run(self, settings: Settings, times: Array | None, method: str, jerk: bool, threads: int) -> Outcome:
         """Return the motion of a design."""

@@ -99,7 +99,7 @@ def test_change_of_coordinates_keeps_state_and_acceleration(mechanisms, read):
     run = Partition(model, begin(model), lambda _: None)
     before = run._moved(0.0, run.z, run.zdot)
     other = tuple(c for c in run.gauge.all if c.joint == "D")
-    run._change(other, run._moved(0.0, run.z, run.zdot))
+    run._change(other, run._moved(0.0, run.z, run.zdot), 0.0)
     after = run._moved(0.0, run.z, run.zdot)
     assert run.chosen == other
     assert after.instant.posture.origin == pytest.approx(before.instant.posture.origin, abs=1e-14)
