@@ -109,12 +109,12 @@ def cardan(d: Drawing) -> None:
 
 
 def rods(d: Drawing) -> None:
-    """A rod between two balls with marks on it: on its line and beside it."""
+    """A rod between two balls with marks on its line; seldom beside it, which is refused."""
     d.drive(ring(d, d.pick(("RSSR", "RSSP")))[0], d.turning(0.6))
     rod = next(b for b in d.bodies if sum(b in j["bodies"] and j["type"] == "S" for j in d.joints.values()) == 2)
     a, b = (d.points[p] for p in d.bodies[rod]["points"])
     d.point(a + (b - a) * d.between(-0.5, 1.5), rod)
-    if d.chance(0.6):
+    if d.chance(0.1):
         d.point(d.somewhere((a + b) / 2, (0.3, 1.0)), rod)
     d.stop, d.step = 1.0, 0.01
 

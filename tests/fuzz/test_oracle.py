@@ -171,24 +171,7 @@ def test_shrinking_offers_smaller_files() -> None:
         assert set(other.data["points"]) <= listed
 
 
-# Families in which the share finds wrong answers today, and of which cause. An entry goes with its repair: a family
-# that has become right fails as long as it stands here.
-WRONG = {
-    "dyads": "lines that become parallel: a body goes to infinity",
-    "welds": "infinity",
-    "change_points": "the other branch after a change point, and rates at it",
-    "dead_points": "infinity; losses between two instants",
-    "times": "infinity",
-    "global_method": "infinity; another branch at coarse steps",
-    "inverse_planar": "whole turns of a torsion spring",
-}
-
-
-def share() -> list[Any]:
-    return [pytest.param(f, marks=[pytest.mark.xfail(reason=WRONG[f])] if f in WRONG else []) for f in SHARE]
-
-
-@pytest.mark.parametrize("family", share())
+@pytest.mark.parametrize("family", SHARE)
 def test_no_wrong_answer(family: str) -> None:
     verdicts = {seed: judged(drawn(family, seed)) for seed in range(SHARE[family])}
     wrong = {seed: v.why for seed, v in verdicts.items() if v.kind == "different"}

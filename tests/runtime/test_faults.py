@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import mpmath
@@ -292,3 +293,81 @@ def test_simulate_spatial_false_stop(number: str) -> None:
     assert np.gradient(angle, times)[1:-1] == pytest.approx(rate[1:-1], abs=0.1)
     total = found.results.energy.total
     assert total == pytest.approx(total[0], abs=1e-8 * np.abs(found.results.energy.kinetic).max())
+
+
+@pytest.mark.parametrize(
+    ("name", "time"),
+    [
+        ("at-far-newton-false-loss", 9.93728746864288),
+        ("at-far-newton-other-branch", 17.69536518001562),
+        ("far-newton-closer-look", 20.0),
+        ("platform-closer-look", 0.7),
+        ("turn-spatial-grid", 0.1),
+        ("turns-before-a-dead-point", 2.384),
+        ("turns-behind-a-fast-wheel", 0.22),
+        ("turns-lever-on-a-cylinder", 0.2),
+    ],
+)
+def test_one_instant_is_reached_as_by_small_steps(name, time):
+    """Small: so that no angle is in doubt of its turns, and the next place is where the rates say."""
+    model = load(FAULTS / f"{name}.toml")
+    small = run(model, time * (1 - np.linspace(1, 0, 16001) ** 2)).results  # smaller where a dead point is near
+    assert len(small.time) == 16001
+    for joint in small.joints.values():
+        assert joint.angle is None or np.abs(np.diff(joint.angle)).max() < 0.5
+    for point in small.points.values():
+        assert np.abs(np.diff(point.position, axis=0)).max() < 0.05 * model.size
+    for times in ([time], [0.0, time]):
+        found = run(model, np.array(times)).results
+        assert found.time.tolist() == times
+        assert angles(found) == pytest.approx(angles(small), abs=1e-9)
+        for point, series in small.points.items():
+            assert found.points[point].position[-1] == pytest.approx(series.position[-1], abs=1e-9)
+
+
+def test_spatial_loss_between_instants():
+    """The ball runs on a line; the motion ends where the crank's pin is farther from it than the rod is long."""
+    model = load(FAULTS / "spatial-loss-between-instants.toml")
+    place = {name: np.asarray(p) for name, p in model.points.items()}
+    axis, guide = (np.array(v) / np.linalg.norm(v) for v in ([-1.521, -0.638, 0.497], [0.216, 0.841, -0.541]))
+    length, arm = np.linalg.norm(place["p3"] - place["p2"]), place["p2"] - place["p1"]
+
+    def reach(t):
+        a = -0.417 * np.sin(2.173 * t)  # the joint is that of the frame on the crank
+        turned = arm * np.cos(a) + np.cross(axis, arm) * np.sin(a) + axis * (axis @ arm) * (1 - np.cos(a))
+        return length - np.linalg.norm(np.cross(place["p1"] + turned - place["p3"], guide))
+
+    low, high = 1.9, 2.15
+    assert reach(low) > 0 > reach(high)
+    for _ in range(60):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if reach(middle) > 0 else (low, middle)
+    for step in (0.05, 0.29090909090909095, 2.6):
+        outcome = run(model, np.arange(0, 2.62, step))
+        assert outcome.failure is not None
+        assert outcome.failure.time == pytest.approx(low, abs=1e-9)
+
+
+@pytest.mark.parametrize("name", ["driver-jumps", "driver-jumps-newton"])
+def test_driver_jumps(name):
+    """A formula may jump; behind it everything is where a driver without a jump brings it."""
+    text = (FAULTS / f"{name}.toml").read_text("utf-8")
+    model = loads(text, "jumps.toml")
+    stop = model.simulation.stop
+    before, value, behind = re.search(r"if\(t < .*?, (.*?), (.*?) \+ (.*?)\)\"", text).groups()
+    assert before == value
+    smooth = loads(re.sub(r"if\(.*\)\"", f'{before} + {behind}*t/{stop}"', text), "smooth.toml")
+    found, expected = run(model), run(smooth)
+    assert found.failure is None
+    for point, series in expected.results.points.items():
+        assert found.results.points[point].position[-1] == pytest.approx(series.position[-1], abs=1e-12)
+
+
+def test_bridge_far_from_the_origin():
+    """A rigid body keeps its length, to rounding of coordinates as large as 7e5."""
+    model = load(FAULTS / "bridge-far-from-the-origin.toml")
+    points = run(model).results.points
+    for a, b in (("p6", "p8"), ("p7", "p8")):
+        length = np.linalg.norm(points[a].position - points[b].position, axis=1)
+        assert len(length) == 4
+        assert length == pytest.approx(np.hypot(*(model.points[a] - model.points[b])), abs=1e-8)
