@@ -142,7 +142,7 @@ def _differences(model: Model, results: Results, reference: Results) -> Array:
         if name not in model.bodies or not model.bodies[name].rod:
             note(_turns(body), _turns(reference.bodies[name]), 1.0)
     scale[2] = max(scale[2], scale[1] ** 2)  # accelerations of a motion with this speed are of this order
-    return gaps / np.maximum(scale, 1e-300)[:, None]
+    return np.asarray(gaps / np.maximum(scale, 1e-300)[:, None])
 
 
 def _turns(body: Any) -> tuple[Array, Array, Array]:
