@@ -20,6 +20,8 @@ from .spec import GroupSpec
 
 SMALL = 2  # unknowns up to which K and L are written out without being asked for
 EXPANDED = 4  # and with --expand
+MOST_COLUMNS = 80  # of L that are written one by one without being asked for
+_PARTS = re.compile(r"((?:d[uv]_)?)(.*?)((?:_d+ot)?)")  # of a symbol: a direction, its name, a rate
 _ASCII = {
     "Φ": "Phi", "φ": "phi", "χ": "chi", "σ": "sigma", "τ": "tau", "⁻¹": "^-1", "ᵀ": "'", "∂²": "d2", "·": "*",
     "ḣ": "hdot", "φ̇": "phidot", "ḃ": "bdot",
@@ -40,12 +42,12 @@ class Naming:
     def __call__(self, value: sp.Basic) -> sp.Basic:
         rule: dict[sp.Symbol, sp.Expr] = {}
         for x in value.free_symbols:
-            stem = re.sub(r"_d+ot$", "", x.name)
+            before, stem, after = _PARTS.fullmatch(x.name).groups()  # type: ignore[union-attr]
             if x.name in self.numbers:
                 number = self.numbers[x.name]
                 rule[x] = sp.Integer(int(number)) if number == int(number) else sp.Float(number)
             elif stem in self.names:
-                rule[x] = symbol(self.names[stem] + x.name[len(stem) :])
+                rule[x] = symbol(before + self.names[stem] + after)
         return value.xreplace(rule)
 
 
@@ -131,6 +133,9 @@ class _Writer:
     def tensor(self, name: Naming, eq: Callable[[str], str]) -> list[Shown]:
         """L, column by column; L is symmetric in its two indices of h, so each column stands once (p = r)."""
         c, h = self.c, self.c.d.h.symbols
+        n = len(c.columns)
+        if not self.expand and (n * (n + 1) // 2 if c.square else n * n) > MOST_COLUMNS:
+            return [self.bilinear(eq)]
         found: list[Shown] = []
         for i in c.columns:
             columns = [j for j in c.columns if j >= i or not c.square]
@@ -159,6 +164,18 @@ class _Writer:
                     title = f"Φ_φᵀ Φ_φ times {what} = Φ_φᵀ R - Φ_φ/{hi}ᵀ (Φ_φ K + Φ_h)_{hj}, with R{number}"
                     found.append(Shown(title, rf"R_{{{_latex_name(hi)}, {_latex_name(hj)}}}", column_of_rhs))
         return found
+
+
+    def bilinear(self, eq: Callable[[str], str]) -> Shown:
+        """The one form behind all columns of L, for types with too many of them to be read."""
+        d = self.c.d
+        names = (*d.phi.symbols, *d.h.symbols)
+        u, v = ({x: symbol(f"{letter}_{x.name}") for x in names} for letter in ("du", "dv"))
+        title = (
+            f"column j of Φ_φ L_i{'' if self.c.square else ' (p = r part)'} is -∂²Φ(K_i and h_i = 1, K_j and h_j = 1); "
+            f"--expand writes all {len(self.c.columns)} x {len(self.c.columns)} columns; ∂²Φ(du, dv){eq('L')}"
+        )
+        return Shown(title, r"\partial^2\Phi(u, v)", -self.c.bent(u, [v]))
 
 
 # ---- the closed form ----------------------------------------------------------------------------------------------

@@ -217,8 +217,8 @@ def _motion_of_the_run(
     q, qdot, qddot = (solution.state[order, step.phi_rows, k] for order in range(3))
     truth = symbolic.at(c)
     by_symbols = (symbolic.solved(c), array(truth.phidot)[:, 0], array(truth.phiddot)[:, 0])
-    Phi_phi = step.solver.group.jacobians(c.phi, c.h, c.par, c.t)[0]
-    solve = Independent(derivation).solver(c, Phi_phi)
+    independent = Independent(derivation)
+    solve = independent.solver(c, independent.jacobian(c)[0])
     by_differences = motion_by_differences(solve, c)[:3]
     K = sizes_of_K(derivation, array(truth.P), array(truth.H))
     terms = (float(np.abs(np.concatenate([q, c.h])).max()), float((K @ np.abs(c.hdot)).max()))

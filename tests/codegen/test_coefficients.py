@@ -108,6 +108,23 @@ def test_numbers_of_equations_are_those_of_the_type() -> None:
     assert "Eq. 40" not in described(derived("rrp"), "text")
 
 
+def test_of_many_columns_the_one_form_behind_them_is_shown() -> None:
+    d = derived("leg_u_p_s")
+    text = described(d, "text")
+    assert "∂²Φ(du, dv)" in text
+    assert ", column " not in text
+    c = Coefficients(d)
+    names = (*d.phi.symbols, *d.h.symbols)
+    u, v = ({x: symbol(f"{letter}_{x.name}") for x in names} for letter in ("du", "dv"))
+    form = c.bent(u, [v])
+    i, j = c.columns[0], c.columns[3]
+    rule = {}
+    for direction, at in ((u, i), (v, j)):
+        along = c.along_h(at)
+        rule |= {direction[x]: along.get(x, sp.Integer(0)) for x in names}
+    assert vanishes(form.xreplace(rule) - c.rows_of_L(i, [j]))
+
+
 def test_the_terms_of_explicit_time_are_shown() -> None:
     text = described(derived("rrr_t"), "text")
     for title in ("S b = 1/χ", "K_t = 1/χ", "d(S b)/dt = 1/χ"):

@@ -57,13 +57,14 @@ def altered(change: Callable[[str], str], tmp_path: Path) -> GroupType:
 
 
 def flipped(function: str) -> Callable[[str], str]:
-    """Return what turns the first difference within a function into a sum."""
+    """Return what turns a difference within a function into a sum."""
 
     def change(text: str) -> str:
         head, mark, body = text.partition(f"def {function}(")
-        begin = body.index(":\n")
-        at = body.index(" - ", begin)
-        return head + mark + body[:at] + " + " + body[at + 3 :]
+        body, end, rest = body.partition("\n\n\n")
+        # the second bar's: the first one hangs on the frame, at rest and at height zero
+        line = [x for x in body.splitlines() if " = " in x and " - " in x and ("_B" in x or "_t" in x)][-1]
+        return head + mark + body.replace(line, line.replace(" - ", " + ", 1), 1) + end + rest
 
     return change
 
