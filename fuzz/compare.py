@@ -117,7 +117,7 @@ def compared(case: Case, oracle: Motion, answer: Answer) -> Verdict:
             return Verdict("different", f"goes on, although the mechanism {gone} at t = {oracle.lost!r}")
         after = float(times[solved] if solved < len(times) else times[-1])
         before = float(times[solved - 1] if solved else times[0])
-        if any(before - close <= behind and ahead <= after + close for ahead, behind in oracle.touched):
+        if any(before - close <= t <= after + close for t in oracle.touched):
             return Verdict("undecided", str(answer.error))
         if solved < surely:
             goes = "on" if oracle.status == "whole" else f"on to t = {oracle.lost!r}"

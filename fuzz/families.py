@@ -32,7 +32,12 @@ def drawn(family: str, seed: int) -> Case:
     if family in PLANAR:
         PLANAR[family](d)
         return d.case(family, seed)
-    FAMILIES[d.pick(("dyads", "triads", "welds", "cylinders", "floating", "shared", "slots"))](d)
+    kinds = ("dyads", "triads", "welds", "cylinders", "floating", "shared", "slots")
+    if family == "global_method":  # other branches must be near for its steps to lead there
+        kinds += ("near_singular",) * 7
+    elif family == "far_instants":  # groups by Newton-Raphson, of which the way decides
+        kinds += ("triads", "cylinders") * 3
+    PLANAR[d.pick(kinds)](d)
     case = d.case(family, seed)
     if family == "scales":
         return scaled(case, d)
@@ -48,3 +53,4 @@ def drawn(family: str, seed: int) -> Case:
 SHARES = dict.fromkeys((*PLANAR, "scales", "far_instants", "global_method"), 1.0)
 SHARES |= dict.fromkeys(SPATIAL, 0.5)
 SHARES |= {"inverse_planar": 1.6, "inverse_spatial": 0.4, "forward_planar": 0.35, "forward_spatial": 0.15}
+SHARES |= {"change_points": 2.0, "global_method": 2.0, "spatial_platforms": 2.0}  # of which a few are hard ones

@@ -32,8 +32,8 @@ def change_points(d: Drawing) -> None:
     theta = d.between(0.3, 2.8) * d.pick((1, -1))
     kind = d.pick(("parallelogram", "antiparallelogram", "kite", "lever"))
     w = d.pick((1.0, -1.0, 0.7, 2.0))
-    d.stop = d.pick((math.pi - theta, 7.0, 13.0, round(d.between(1, 9), 2)))
-    d.stop = abs(d.stop)
+    meets = ((math.ceil if w > 0 else math.floor)(theta / math.pi) * math.pi - theta) / w
+    d.stop = d.pick((meets, meets + beside(d), 7.0, 13.0, round(d.between(1, 9), 2)))
     d.step = d.stop / int(d.random.integers(7, 160))
     formula = f"{w!r}*t"
     if d.chance(0.2):  # the crank turns back exactly where branches meet
@@ -59,6 +59,11 @@ def change_points(d: Drawing) -> None:
     four_bar(d, [(0, 0), tuple(B), tuple(C), tuple(D)], formula, (a, g, a))
 
 
+def beside(d: Drawing) -> float:
+    """Return a time so short that digits are lost when a run ends so near to where branches meet."""
+    return float(d.pick((1, -1)) * 10 ** d.between(-9, -6))
+
+
 def lever(d: Drawing, theta: float, w: float) -> None:
     """A pin that passes through the pivot of the slotted lever that it moves."""
     a, d_, b = d.point([0.0, 0.0], "frame"), d.point([-1.0, 0.0], "frame"), d.point([math.cos(theta), math.sin(theta)])
@@ -67,7 +72,8 @@ def lever(d: Drawing, theta: float, w: float) -> None:
     arm = d.body(d_, d.point(d.points[d_] + 1.5 * (d.points[b] - d.points[d_])))
     d.joint("R", "frame", arm, at=d_)
     d.joint("slot", arm, body, at=b, through=d_, axis=d.points[b] - d.points[d_])
-    d.stop = round(d.between(2, 6), 2)
+    meets = (math.copysign(math.pi, w) - theta) / w
+    d.stop = d.pick((meets, meets + beside(d), round(d.between(2, 6), 2), round(d.between(2, 6), 2)))
     d.step = d.stop / int(d.random.integers(7, 60))
 
 
@@ -132,7 +138,7 @@ def formulas(d: Drawing) -> None:
     name = next(iter(d.drivers))
     zero = d.drivers[name]["angle"].split(" + ")[0] if " + " in d.drivers[name]["angle"] else "0"
     when = round(d.start + (d.stop - d.start) * d.between(0.2, 0.8), 3)
-    kind = d.pick(("jump", "bend", "table", "stop"))
+    kind = d.pick(("jump", "jump", "bend", "table", "stop"))
     if kind == "table":
         t = np.linspace(d.start - 0.5, d.stop + 0.5, 24)
         values = float(zero) + 0.8 * np.sin(1.3 * (t - d.start))
@@ -141,7 +147,7 @@ def formulas(d: Drawing) -> None:
         d.drivers[name] = {"joint": d.drivers[name]["joint"], "table": "motion.csv"}
         return
     text = {
-        "jump": f"{zero} + if(t < {when!r}, 0.3*sin(t), 0.3*sin(t) + {d.between(-0.15, 0.15)!r})",
+        "jump": f"{zero} + if(t < {when!r}, 0.3*sin(t), 0.3*sin(t) + {d.between(-0.3, 0.3)!r})",
         "bend": f"{zero} + if(t <= {when!r}, 0.5*t, {0.5 * when!r} + 0.9*(t - {when!r}))",
         "stop": f"{zero} + if(t < {when!r}, 0.6*t, {0.6 * when!r})",
     }[kind]

@@ -35,8 +35,7 @@ class Motion:
     worst: float = 0.0  # condition anywhere on the way
     singular: list[float] = field(default_factory=list)  # times at which branches come very near
     keep: Any = None
-    # drivers rest where branches meet, somewhere between two nodes: nobody can decide there
-    touched: list[tuple[float, float]] = field(default_factory=list)
+    touched: list[float] = field(default_factory=list)  # drivers rest where branches meet: nobody can decide there
     infinite: bool = False  # lost because a body goes to infinity
     begin: Array = field(default_factory=lambda: np.zeros(0))  # configuration at the start
     speed: float = 0.0  # fastest turn or translation between instants
@@ -201,9 +200,10 @@ def _follow(found: Motion, model: tuple[Any, ...], q: Array, start: float, stop:
         pieces.append((T, Q, V, A, C))
         found.worst = max(found.worst, float(np.max(C)))
         found.speed = max(found.speed, float(np.max(np.abs(V))))
-        driven = np.array([np.max(np.abs(fo.drive_at(model, t)[:, 1]), initial=0.0) for t in T])
-        rest = np.flatnonzero((C > 1e3) & (driven < 0.03 * np.max(driven)))
-        found.touched += [(float(T[max(k - 1, 0)]), float(T[min(k + 1, len(T) - 1)])) for k in rest]
+        looked = np.linspace(T[0], T[-1], 2001)
+        driven = np.array([np.max(np.abs(fo.drive_at(model, t)[:, 1]), initial=0.0) for t in looked])
+        rest = looked[driven < 0.03 * np.max(driven)]
+        found.touched += rest[fo.sampled(model, found.keep, T, Q, V, A, rest)[3] > 1e3].tolist()
         found.singular += [float(t) for t in T[C > SINGULAR]]
         if status == fo.ENDLESS:
             found.status = "endless"

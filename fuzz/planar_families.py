@@ -156,8 +156,28 @@ def gears(d: Drawing) -> None:
         fields["ratio"] = round(d.pick((1, -1)) * math.exp(d.between(-1.0, 3.5)), 3)
     first = "frame" if carrier != "frame" else motor  # the carrier is none of the wheels
     d.joint("gear", first, wheel, **fields)
-    dyad(d, d.pick(("RRR", "RRP", "RPR", "RRR")), wheel, "frame")
+    if d.chance(0.3) and carrier == "frame":
+        drag_link(d, wheel, hub)
+    else:
+        dyad(d, d.pick(("RRR", "RRP", "RPR", "RRR")), wheel, "frame")
     d.step = max(d.step, (d.stop - d.start) / 20)
+
+
+def drag_link(d: Drawing, wheel: str, hub: str) -> None:
+    """Add rod and link that turn with a wheel, unevenly: the frame is the shortest side, with the longest below half."""
+    unit, turn = d.direction(), d.direction()
+    unit, turn = unit / np.linalg.norm(unit), turn / np.linalg.norm(turn)
+    pivot, pin = d.point(d.points[hub] + 0.4 * unit, "frame"), d.point(d.points[hub] + turn, wheel)
+    way = d.points[pivot] - d.points[pin]
+    rod, link = d.between(0.95, 1.15), d.between(0.95, 1.15)
+    along = (rod**2 - link**2 + way @ way) / (2 * math.sqrt(way @ way))
+    across = d.pick((1, -1)) * math.sqrt(rod**2 - along**2)
+    way = way / math.sqrt(way @ way)
+    end = d.point(d.points[pin] + along * way + across * np.array([-way[1], way[0]]))
+    bodies = d.body(pin, end), d.body(pivot, end)
+    d.joint("R", wheel, bodies[0], at=pin)
+    d.joint("R", *bodies, at=end)
+    d.joint("R", "frame", bodies[1], at=pivot)
 
 
 def racks(d: Drawing) -> None:

@@ -80,8 +80,10 @@ def arms(d: Drawing) -> None:
 
 
 def platforms(d: Drawing) -> None:
-    """A body on a ball, a universal joint or a plane, moved by driven distances."""
+    """A body on a ball, a universal joint or a plane, moved by driven distances; often at few times."""
     times(d)
+    if d.chance(0.5):
+        d.step = (d.stop - d.start) / d.pick((1, 2, 3))
     kind = d.pick(("S", "U", "E"))
     base = d.point(d.somewhere())
     body = d.body(base)
