@@ -34,7 +34,7 @@ def number(what: str, value: Any) -> float:
     """Return a positive number."""
     found = real(value)
     if found is None or found.ndim or not math.isfinite(found) or not found > 0:
-        raise InputError(f"{what} = {shown(value)} must be positive, and a number")
+        raise InputError(f"{what} = {shown(value)} must be positive")
     return float(found)
 
 

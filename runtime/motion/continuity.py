@@ -256,14 +256,18 @@ def _meeting(
     part, lanes = _part(solution, step, c + side * away)
     clear = np.flatnonzero(_conditioning(part, step, lanes)[1:] >= CLEAR)
     speed, change = np.abs(part.state[1:, step.h_rows, lanes[0]]).max(axis=1)  # of what the group hangs on
-    if len(clear) == 0 or not speed > 0.0:
+    if len(clear) == 0:
+        return None
+    near, far = np.abs(part.state[1, step.phi_rows][:, lanes[1 + clear[0] :][:2]]).max(axis=0)[[0, -1]]
+    moving = near > 0.75 * far  # the group itself, where its driver turns round at the end of a stroke
+    if not (speed > 0.0 or moving):
         return None
     # where coefficients are zero at the meeting, the conditioning does not see it
-    spacing = CLEAR * solution.size / speed if clear[0] == 0 else away[1 + clear[0]]
+    spacing = CLEAR * solution.size / speed if clear[0] == 0 and speed > 0.0 else away[1 + clear[0]]
     spacing = float(min(spacing, longer / 9.5))
     best: tuple[float, Meeting | None] = np.inf, None
     for _ in range(HALVINGS):
-        if speed < RESTING * change * spacing:  # a driver that stands still there may go on along any branch
+        if speed < RESTING * change * spacing and not moving:  # at rest there it may go on along any branch
             break
         if not _sampled(solution, step, np.array([c + side * spacing]))[0][0] >= BLURRED:
             break
