@@ -53,4 +53,4 @@ def drawn(family: str, seed: int) -> Case:
 SHARES = dict.fromkeys((*PLANAR, "scales", "far_instants", "global_method"), 1.0)
 SHARES |= dict.fromkeys(SPATIAL, 0.5)
 SHARES |= {"inverse_planar": 1.6, "inverse_spatial": 0.4, "forward_planar": 0.35, "forward_spatial": 0.15}
-SHARES |= {"change_points": 2.0, "global_method": 2.0, "spatial_platforms": 2.0}  # of which a few are hard ones
+SHARES |= {"change_points": 2.0, "gears": 2.0, "global_method": 2.0, "spatial_platforms": 2.0}  # of which a few are hard ones

@@ -149,14 +149,17 @@ def gears(d: Drawing) -> None:
     wheel = d.body(hub, d.point(d.somewhere(d.points[hub], (0.2, 0.6))))
     d.joint("R", carrier, wheel, at=hub)
     fields: dict[str, Any] = {"carrier": carrier} if carrier != "frame" else {}
-    if d.chance(0.3):
+    fast = carrier == "frame" and d.chance(0.3)
+    if fast:
+        fields["ratio"] = round(d.pick((1, -1)) * d.between(12, 45), 3)
+    elif d.chance(0.3):
         fields |= {"radii": [d.between(0.2, 1.0), d.between(0.2, 1.0)]}
         fields |= {"internal": True} if d.chance(0.4) else {}
     else:
         fields["ratio"] = round(d.pick((1, -1)) * math.exp(d.between(-1.0, 3.5)), 3)
     first = "frame" if carrier != "frame" else motor  # the carrier is none of the wheels
     d.joint("gear", first, wheel, **fields)
-    if d.chance(0.3) and carrier == "frame":
+    if fast:
         drag_link(d, wheel, hub)
     else:
         dyad(d, d.pick(("RRR", "RRP", "RPR", "RRR")), wheel, "frame")
@@ -167,7 +170,7 @@ def drag_link(d: Drawing, wheel: str, hub: str) -> None:
     """Add rod and link that turn with a wheel, unevenly: the frame is the shortest side, with the longest below half."""
     unit, turn = d.direction(), d.direction()
     unit, turn = unit / np.linalg.norm(unit), turn / np.linalg.norm(turn)
-    pivot, pin = d.point(d.points[hub] + 0.4 * unit, "frame"), d.point(d.points[hub] + turn, wheel)
+    pivot, pin = d.point(d.points[hub] + 0.7 * unit, "frame"), d.point(d.points[hub] + turn, wheel)
     way = d.points[pivot] - d.points[pin]
     rod, link = d.between(0.95, 1.15), d.between(0.95, 1.15)
     along = (rod**2 - link**2 + way @ way) / (2 * math.sqrt(way @ way))
