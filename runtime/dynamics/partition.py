@@ -105,14 +105,14 @@ class Partition:
         self.chosen = self.sets.first = start.chosen or self.sets.first or self._first(start, values)
         held = self._driven(self.chosen, values)
         mechanics = (begun and begun.mechanics) or self.sets.enter(self.chosen, start.posture, held)
-        if begun:
-            begun.gauge, begun.sets, begun.mechanics = self.gauge, self.sets, None
         self.equations = Equations(model, self.inertia, self.applied, mechanics)
         self.z = np.array([values[c] for c in self.chosen])
         self.zdot = np.array([rates[c] for c in self.chosen])
         moved = self._moved(self.t, self.z, self.zdot)
         self._accept(moved)
-        self._last_weighed = self._weighed(moved)
+        self._last_weighed = (begun and begun.weighed) or self._weighed(moved)
+        if begun:
+            begun.gauge, begun.sets, begun.mechanics, begun.weighed = self.gauge, self.sets, None, self._last_weighed
         self._note()
 
     # ---- the start ------------------------------------------------------------------------------------------------
