@@ -23,7 +23,7 @@ from ..mechanism.traced import Traced
 from ..mechanism.tracing import trace
 from ..motion.planning import plan_groups, studied
 from ..motion.program import Program, build
-from .coordinates import Gauge, driven_by
+from .coordinates import Gauge, Weighed, driven_by
 from .mechanics import Mechanics
 from .nullspace import check_inertia
 from .sets import Chosen, Sets
@@ -45,6 +45,7 @@ class Begun:
     gauge: Gauge | None = None
     sets: Sets | None = None
     mechanics: Mechanics | None = None
+    weighed: Weighed | None = None
     learn: Callable[[], None] = lambda: None
 
 
@@ -155,7 +156,7 @@ class Again:
         if instant is None:
             return None
         start = replace(self.start, posture=instant.posture)
-        return Begun(model, start, gauge, sets, mechanics, lambda: self.learn(sets))
+        return Begun(model, start, gauge, sets, mechanics, learn=lambda: self.learn(sets))
 
 
 def _silent(_: str) -> None:

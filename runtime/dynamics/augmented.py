@@ -22,9 +22,8 @@ from .applied import Applied
 from .bodylanes import BodyLanes, Motions, one_lane
 from .forces import Forces
 from .inertia import Inertia, skew
-from .partition import Counts, Stop
 from .posture import Posture, poses_of, touching, width
-from .record import Recorded, reactions_of
+from .record import Counts, Recorded, Stop, reactions_of
 
 TIGHTER = 1e-3  # the integrator's own tolerance, of the one asked for
 RANK = 1e-10  # of the scaled augmented matrix: below, rows are in excess

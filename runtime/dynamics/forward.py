@@ -18,8 +18,8 @@ from .again import Begun
 from .augmented import Augmented
 from .inverse import inverse
 from .nullspace import check_inertia
-from .partition import NoCoordinatesError, Partition, Stop
-from .record import Recorded, results, without_spin
+from .partition import NoCoordinatesError, Partition
+from .record import Recorded, Stop, results, without_spin
 from .start import Start, begin
 
 METHODS = ("partition", "global")

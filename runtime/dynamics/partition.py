@@ -7,7 +7,6 @@ stay closed to rounding for any duration; only the coordinates and their rates a
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,7 +21,7 @@ from .inertia import Inertia
 from .mechanics import Mechanics
 from .nullspace import free_motions, regularity
 from .posture import Posture, poses_of
-from .record import Recorded
+from .record import Counts, Recorded, Stop
 from .sets import Chosen, Sets
 from .start import Start
 
@@ -43,26 +42,6 @@ SELDOM = 4  # steps between two looks at the criterion where no group is near a 
 WATCHED = 0.6  # of the gain that a change needs: where an estimate sees it, the criterion itself is looked at
 SAME = 1e-6  # of the size or of the largest rate: how alike two sets of coordinates must be where one takes over
 STRIDE = 0.4  # of the distance from singularity, or of a radian: how far a coordinate may go in one step
-
-
-@dataclass(frozen=True)
-class Stop:
-    """Why a simulation ended early."""
-
-    time: float
-    message: str
-
-
-@dataclass
-class Counts:
-    """What a run did."""
-
-    steps: int = 0
-    evaluations: int = 0
-    changes: int = 0
-    crossings: int = 0
-    residual: float = 0.0
-    history: list[tuple[float, tuple[str, ...]]] = field(default_factory=list)
 
 
 class NoCoordinatesError(InputError):
@@ -105,14 +84,14 @@ class Partition:
         self.chosen = self.sets.first = start.chosen or self.sets.first or self._first(start, values)
         held = self._driven(self.chosen, values)
         mechanics = (begun and begun.mechanics) or self.sets.enter(self.chosen, start.posture, held)
-        if begun:
-            begun.gauge, begun.sets, begun.mechanics = self.gauge, self.sets, None
         self.equations = Equations(model, self.inertia, self.applied, mechanics)
         self.z = np.array([values[c] for c in self.chosen])
         self.zdot = np.array([rates[c] for c in self.chosen])
         moved = self._moved(self.t, self.z, self.zdot)
         self._accept(moved)
-        self._last_weighed = self._weighed(moved)
+        self._last_weighed = (begun and begun.weighed) or self._weighed(moved)
+        if begun:
+            begun.gauge, begun.sets, begun.mechanics, begun.weighed = self.gauge, self.sets, None, self._last_weighed
         self._note()
 
     # ---- the start ------------------------------------------------------------------------------------------------

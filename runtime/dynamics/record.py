@@ -27,6 +27,26 @@ from ..motion.run import driver_values
 from .inertia import line_of
 
 
+@dataclass(frozen=True)
+class Stop:
+    """Why a simulation ended early."""
+
+    time: float
+    message: str
+
+
+@dataclass
+class Counts:
+    """What a run did."""
+
+    steps: int = 0
+    evaluations: int = 0
+    changes: int = 0
+    crossings: int = 0
+    residual: float = 0.0
+    history: list[tuple[float, tuple[str, ...]]] = field(default_factory=list)
+
+
 @dataclass(frozen=True, eq=False)
 class Recorded:
     """All instants of a simulation: the motion of the bodies, and series over time."""

@@ -303,7 +303,8 @@ def _error(solution: Solution, step: GroupStep, meeting: Meeting, side: float, o
 def _own_branch(solution: Solution, step: GroupStep, meeting: Meeting) -> Meeting | None:
     """Return a meeting with the sign that changes there; None where no branch goes on smoothly.
 
-    Smooth: the way between instants on both sides is what velocities and accelerations there say (Euler-Maclaurin).
+    Smooth: the way between instants on both sides, and the change of velocity, are what the rates there say
+    (Euler-Maclaurin).
     """
     c, begun, ended = meeting.centre, float(solution.time[0]), float(solution.time[-1])
     d = min(meeting.spacing, 2 * (c - begun), 2 * (ended - c))
@@ -318,6 +319,7 @@ def _own_branch(solution: Solution, step: GroupStep, meeting: Meeting) -> Meetin
         )
         (x, y), (v, u), (a, b) = np.moveaxis(part.state[:, step.phi_rows][:, :, lanes], 2, 1)
         defect = np.abs(y - x - dt * (0.5 * (v + u) - dt / 12 * (b - a))).max()
+        defect = max(defect, dt * np.abs(u - v - 0.5 * dt * (a + b)).max())  # one that turns back jumps in velocity
         way = max(np.abs(dt * v).max(), np.abs(dt * u).max())
         found.append((defect if np.isfinite(defect) else np.inf, way, trial))
     found.sort(key=lambda f: f[0])

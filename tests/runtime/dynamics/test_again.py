@@ -115,3 +115,19 @@ def test_drivers_beside_free_motions():
         m.simulate(times=TIMES)
     for design in ({"b": 2.6}, {"speed": 6.0, "b": 2.4}):
         compare(m.simulate(times=TIMES, **design), made().simulate(times=TIMES, **design))
+
+
+def test_a_start_without_initial_is_assembled_once(monkeypatch):
+    """From rest at the sketch: as often as it is simulated, its digits are those of the first time."""
+    m = four_bar()
+    m.initial.clear()
+    first = m.simulate(times=TIMES)
+    compare(m.simulate(times=TIMES), first)
+    monkeypatch.setattr(forward, "begin", None)  # nobody may assemble any more
+    compare(m.simulate(times=TIMES[::4]), first.at(np.arange(0, len(TIMES), 4)))
+    compare(m.simulate(times=TIMES), first)
+    monkeypatch.undo()
+    fresh = four_bar()
+    fresh.initial.clear()
+    compare(m.simulate(times=TIMES, r=2.1), fresh.simulate(times=TIMES, r=2.1))
+    compare(m.simulate(times=TIMES), first)

@@ -31,7 +31,7 @@ clock = { type = "torsion-spring", joint = "D", stiffness = 2, angle = 1.1, damp
 PUSHED_IN_SPACE = """
 [forces]
 push = { body = "rocker", point = [0.02, 0.01, 0.1], force = ["3*sin(7*t)", "t", "-2*exp(-t)"] }
-pull = { body = "rod", point = "C", force = ["1", "2", "3"] }
+pull = { body = "rod", point = [0, 0.11, 0.09], force = ["1", "2", "3"] }
 twist = { body = "crank", torque = [0.1, "0.2*t", "0.4*cos(3*t)**2"] }
 spring = { type = "spring", between = ["A", "C"], stiffness = 40, length = 0.2, damping = 1.5 }
 clock = { type = "torsion-spring", joint = "A", stiffness = 2, angle = 1.1, damping = 0.3 }

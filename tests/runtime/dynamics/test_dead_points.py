@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
+import pytest
 
 from assurgent.runtime.dynamics.forward import simulate
 from assurgent.runtime.mechanism.reader import loads
@@ -48,3 +51,32 @@ def test_a_press_without_inertia_swings_through_its_dead_points() -> None:
     for name in ("A", "B"):
         difference = found.results.points[name].position - other.results.points[name].position
         assert np.abs(difference).max() < 1e-9  # both within the integrators' tolerances
+
+
+PENDULUM = """k = { points = ["p3", "p9"], mass = 0.3, inertia = [0.01, 0.02, 0.03, 0, 0, 0] }
+[joints]
+j9 = { type = "R", bodies = ["b3", "k"], at = "p3", axis = [0, 1, 0.2] }
+"""
+BESIDE = {
+    "free": 'w = { joint = "j9", angle = 0.0, rate = 0.5 }',
+    "driven": '[drivers]\nw = { joint = "j9", angle = "0.3*sin(5*t)" }',
+}
+
+
+@pytest.mark.parametrize("beside", BESIDE)
+def test_a_dead_point_of_all_cranks_beside_another_motion(beside: str) -> None:
+    """The coupler passes the end of its universal joint's reach, while a pendulum on it swings or is driven."""
+    text = (Path(__file__).parents[2] / "data/faults/simulate-spatial-false-stop.toml").read_text("utf-8")
+    text = text.replace("[bodies]", "p9 = [1.8, 0.9, 0.7]\n[bodies]").replace("[joints]\n", PENDULUM)
+    model = loads(text.replace("[simulation]", BESIDE[beside] + "\n[simulation]"), "beside")
+    times = np.linspace(0, 0.2, 41)
+    found, other = simulate(model, times).results, simulate(model, times, "global").results
+    assert len(found.time) == len(times)
+    assert () in found.independent
+    for name, series in found.bodies.items():
+        assert series.angular_velocity == pytest.approx(other.bodies[name].angular_velocity, abs=1e-8)
+    for name, reaction in found.reactions.items():
+        force = other.reactions[name].force
+        assert reaction.force == pytest.approx(force, abs=1e-8 * np.abs(force).max())
+    for name, driver in found.drivers.items():
+        assert driver.effort == pytest.approx(other.drivers[name].effort, abs=1e-8)
