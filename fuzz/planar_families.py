@@ -167,7 +167,7 @@ def gears(d: Drawing) -> None:
 
 
 def drag_link(d: Drawing, wheel: str, hub: str) -> None:
-    """Add rod and link that turn with a wheel, unevenly: the frame is the shortest side, with the longest below half."""
+    """Add rod and link that turn with a wheel, unevenly: the frame is the shortest side."""
     unit, turn = d.direction(), d.direction()
     unit, turn = unit / np.linalg.norm(unit), turn / np.linalg.norm(turn)
     pivot, pin = d.point(d.points[hub] + 0.7 * unit, "frame"), d.point(d.points[hub] + turn, wheel)
@@ -187,7 +187,7 @@ def racks(d: Drawing) -> None:
     """A rack on the frame moved by a crank as pinion; or on a coupler, with its pinion on the coupler's end."""
     spans(d)
     pinion = crank(d)
-    guide = "frame" if d.chance(0.5) else dyad_on_tip(d, pinion)
+    guide = "frame" if d.chance(0.3) else dyad_on_tip(d, pinion)
     place = d.point(d.somewhere(d.points[d.bodies[pinion]["points"][-1]], (0.4, 1.5)))
     rack = d.body(place, d.point(d.somewhere(d.points[place], (0.3, 1.0))))
     axis = d.direction()
