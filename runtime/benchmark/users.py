@@ -7,6 +7,7 @@ import importlib.util
 import io
 import os
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -16,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from ..mechanism.builder import Mechanism
+from ..motion.designs import CompiledMechanism
 from ..motion.plan import Array
 from . import chains, dynamics, dynamics_cases, startup
 from .claims import Claim
@@ -123,6 +125,7 @@ def _designs(rounds: int) -> Iterator[Called]:
         s = {name: took / (1 if name == "batch" else LOOP) for name, took in s.items()}
         yield Called(one, Claim(one, s["c"] / s["peer"], 0.5, False))
         yield Called(many, Claim(many, s["peer"] / (s["batch"] / 1000), 30, True))
+    yield _two_threads(ours, rounds)
     long = np.linspace(0.0, 1.0, 10 * (INSTANTS - 1) + 1)
     for more in (0, 7):
         m = four_bar()
@@ -136,6 +139,21 @@ def _designs(rounds: int) -> Iterator[Called]:
         s = least({"c": c, "columns": lambda c=c: c.sensitivities(orders=1)}, rounds)  # type: ignore[misc]
         text = tangents.format(len(c.names))
         yield Called(text, Claim(text, s["columns"] / s["c"], 1 + 0.7 * len(c.names), False))
+
+
+def _two_threads(compiled: CompiledMechanism, rounds: int) -> Called:
+    """Designs by one thread and by two, by the clock: only a machine that has nothing else to do tells."""
+    what = "4,000 designs by c.batch: one thread / two threads, by the clock"
+    if (os.cpu_count() or 1) < 2:
+        return Called(what, why="one processor alone")
+    designs = {"a": np.linspace(1.9, 2.1, 4000)}
+    took = {1: np.inf, 2: np.inf}
+    for _ in range(5 * rounds):
+        for threads in took:
+            begin = time.perf_counter()
+            compiled.batch(designs, threads=threads)
+            took[threads] = min(took[threads], time.perf_counter() - begin)
+    return Called(what, Claim(what, took[1] / took[2], 1.6, True))
 
 
 def _pylinkage() -> Callable[[], Any]:
