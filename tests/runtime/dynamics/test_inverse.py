@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.interpolate import BPoly
 
 from assurgent.runtime.dynamics.bodykernels import imbalance
 from assurgent.runtime.dynamics.forward import simulate
@@ -82,15 +83,16 @@ def test_actuators_carry_the_same_power(driven, mechanisms, read):
 
 
 class Sampled:
-    """A motion known at some instants only, with its derivatives."""
+    """A motion known at some instants, with its derivatives; between them the polynomial that has them at both ends."""
 
     text = "sampled"
 
     def __init__(self, times, value, rate, acceleration):
-        self.times, self.jets = times, np.stack([value, rate, acceleration, 0 * value])
+        motion = BPoly.from_derivatives(times, np.stack([value, rate, acceleration], axis=1))
+        self.orders = [motion, *(motion.derivative(k) for k in (1, 2, 3))]
 
     def __call__(self, t):
-        return self.jets[:, np.searchsorted(self.times, t)]
+        return np.stack([order(t) for order in self.orders])
 
     def check(self, times, where):
         return None
