@@ -39,6 +39,7 @@ LEAST, LEAST_AT, RESIDUAL, SUSPECTS, REPORT_SIZE = range(5)
 # what may have happened between two lanes: nothing, the group came near to singularity, it jumped, the step is too long
 NOTHING, NEAR, JUMP, LONG, NEAR_AND_LONG = range(5)
 CLOSE = 0.6  # conditioning of two lanes together above which neither is near to singularity
+EXPLAINED = 1e-3  # miss of the predictions of a step, as a share of its way, that leaves no doubt
 STEEP = 0.35  # change of the conditioning between two lanes that is not trusted
 FAR_OFF = 0.08  # distance from the prediction, as a share of the way of the step, that is not trusted
 # Newton at once: lanes of one serial step where it is not one lane, lanes worth it, and steps of one lane after a
@@ -339,6 +340,8 @@ def marks(kappa, state, t, rows, closed, found):  # type: ignore[no-untyped-def]
     size = largest_of(rows, state, 0)
     for k in range(last - 1):
         found[k] = nearing(kappa, t, k, 0, last)
+        if found[k] == LONG and missed(rows, t, state, k, k + 1) <= EXPLAINED:
+            found[k] = NOTHING  # pivots that change places change the measure
         if not closed and not missed(rows, t, state, k, k + 1) <= FAR_OFF:
             found[k] = NEAR_AND_LONG if found[k] == NEAR else LONG
         if not closed or found[k] != NOTHING:
