@@ -37,13 +37,20 @@ def drive(functions, numbers, t, state, rows):  # type: ignore[no-untyped-def]
 
 @njit(**OPTIONS)
 @dated
-def longest_ways(functions, numbers, t, state, rows, largest, ways):  # type: ignore[no-untyped-def]
-    """Raise the ways between times, as shares of the largest one at once, to what the fastest of some designs goes."""
+def longest_ways(functions, numbers, t, state, rows, largest, swing, ways):  # type: ignore[no-untyped-def]
+    """Raise the ways between times, as shares of the largest one at once, to what the fastest of some designs goes.
+
+    swing: the share of its largest rate that a driver's rate may change at once.
+    """
     for d in range(len(numbers)):
         if drive(functions, numbers[d], t, state, rows) > 0:
             continue
         for i in range(len(rows)):
+            fastest, bend = 1e-300, 0.0
+            for k in range(len(t)):
+                fastest, bend = max(fastest, abs(state[1, rows[i], k])), max(bend, abs(state[2, rows[i], k]))
             for k in range(len(t) - 1):
+                ways[k] = max(ways[k], min((t[k + 1] - t[k]) * bend / (swing * fastest), 1e6))
                 rate = max(abs(state[1, rows[i], k]), abs(state[1, rows[i], k + 1]))
                 way = max(abs(state[0, rows[i], k + 1] - state[0, rows[i], k]), rate * (t[k + 1] - t[k]))
                 if way <= 1e6 * largest[i]:

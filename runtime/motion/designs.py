@@ -34,7 +34,18 @@ from .plan import Array
 from .program import GroupStep, Program
 from .reported import followed_times, steps_of
 from .results import DriverSeries, Results
-from .run import LARGEST_STROKE, LARGEST_TURN, Failure, failure_message, probes, refined, solve, steps_for, turning
+from .run import (
+    LARGEST_STROKE,
+    LARGEST_SWING,
+    LARGEST_TURN,
+    Failure,
+    failure_message,
+    probes,
+    refined,
+    solve,
+    steps_for,
+    turning,
+)
 from .sensitivities import Carrier, Sensitivities, not_whole
 from .sequence import SOLVED_KINDS, Ints
 from .threads import each, thread_count
@@ -218,7 +229,7 @@ class CompiledMechanism:
         looked = probes(time)
         state, ways = np.empty((3, m.program.n_rows, len(looked))), np.zeros(len(looked) - 1)
         few = numbers if sequence.moving else numbers[:1]
-        longest_ways(self._functions(), few, looked, state, self.driver_rows, largest, ways)
+        longest_ways(self._functions(), few, looked, state, self.driver_rows, largest, LARGEST_SWING, ways)
         return refined(time, steps_for(ways, len(time) - 1).astype(np.int64))
 
     def _functions(self) -> tuple[Ints, Array, Array]:

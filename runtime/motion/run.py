@@ -24,6 +24,7 @@ from .timefunctions import values as time_values
 
 LARGEST_TURN = 0.19  # rad (11 degrees) that a driver may move between two inner steps
 LARGEST_STROKE = 0.1  # of the mechanism's size, likewise
+LARGEST_SWING = 0.5  # of its largest rate that a driver's rate may change between two inner steps
 MOST_INNER = 100_000  # inner steps between two asked times
 MOST_LANES = 20_000_000  # of a run that follows turns
 
@@ -214,11 +215,12 @@ def inner_steps(program: Program, time: Array, numbers: Array) -> Array:
     looked = probes(time)
     values = sequence.drive(looked, numbers)
     size, counts = float(numbers[sequence.size_place]), np.ones(len(time) - 1)
-    for driver, value, rate in zip(drivers.values(), values[0], np.abs(values[1]), strict=True):
+    for driver, value, rate, bend in zip(drivers.values(), values[0], *np.abs(values[1:3]), strict=True):
         largest = LARGEST_TURN if driver.kind in ("angle", "turn") else LARGEST_STROKE * size
         # the rate sees what a difference of values misses, such as a whole turn between two steps
-        ways = np.maximum(np.abs(np.diff(value)), np.maximum(rate[1:], rate[:-1]) * np.diff(looked))
-        counts = np.fmax(counts, steps_for(ways / largest, len(time) - 1))
+        ways = np.maximum(np.abs(np.diff(value)), np.maximum(rate[1:], rate[:-1]) * np.diff(looked)) / largest
+        swings = np.diff(looked) * (bend.max() / (LARGEST_SWING * max(rate.max(), 1e-300)))
+        counts = np.fmax(counts, steps_for(np.maximum(ways, swings), len(time) - 1))
     return refined(time, counts.astype(np.int64))
 
 
