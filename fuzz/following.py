@@ -17,7 +17,8 @@ from .planar_rows import planar_rows
 from .spatial_rows import spatial_rows
 
 CORRECTION = 1e-4  # of a prediction, in sizes of the mechanism and radians
-CROSSING = 1e-5  # longest movement over which the determinant may change its sign
+CROSSING = 1e-3  # longest movement over which the determinant may change its sign
+NEARLY = 1e6  # condition at which a node is not taken: steps lead over it
 RATES = 0.05  # by which new rates may miss their prediction
 FAR = 1e6  # sizes of the mechanism: beyond it a body has left
 NODES = 40_000
@@ -132,7 +133,7 @@ def follow(model, keep, q, start, stop, longest):  # type: ignore[no-untyped-def
     T, Q = np.zeros(NODES), np.zeros((NODES, q.shape[0]))
     V, A, C = np.zeros((NODES, v.shape[0])), np.zeros((NODES, v.shape[0])), np.zeros(NODES)
     T[0], Q[0], V[0], A[0], C[0] = start, q, v, a, condition
-    n, t, status = 1, start, WHOLE
+    n, t, status, tries = 1, start, WHOLE, 0
     least = max(1e-11 * abs(stop - start), 4e-16 * max(abs(start), abs(stop)))
     h = min(longest, stop - start) / 8
     while t < stop:
@@ -158,7 +159,14 @@ def follow(model, keep, q, start, stop, longest):  # type: ignore[no-untyped-def
         missed = np.max(np.abs(v1 - v - a * step))
         size = max(np.max(np.abs(v)) + np.max(np.abs(a)) * step, np.max(np.abs(v1)))
         movement = size * step
+        if condition1 > NEARLY and tries < 40:  # branches are so near there that no place or rate tells them apart
+            tries += 1
+            h = 1.7 * step if movement < CROSSING / 2 else 0.37 * step
+            continue
         if missed * step > RATES * movement + 1e-9 or (sign1 != sign and movement > CROSSING):
+            h = step / 2
+            continue
+        if sign1 != sign and error > 0.02 * movement:
             h = step / 2
             continue
         if sign1 != sign and missed > RATES * size + 1e-7:
@@ -167,7 +175,7 @@ def follow(model, keep, q, start, stop, longest):  # type: ignore[no-untyped-def
         if n > 1 and movement < 1e-9 and condition1 > 1e9:  # stands still where branches meet
             status = LOST
             break
-        q, v, a, sign, condition, t = p, v1, a1, sign1, condition1, goal
+        q, v, a, sign, condition, t, tries = p, v1, a1, sign1, condition1, goal, 0
         T[n], Q[n], V[n], A[n], C[n] = t, q, v, a, condition
         n += 1
         h = step * min(2.0, max(0.3, 0.8 * (CORRECTION / 10 / max(error, 1e-12)) ** (1 / 3)))
