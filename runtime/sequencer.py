@@ -319,7 +319,7 @@ def jumps(x, first, last, size):  # type: ignore[no-untyped-def]
 @dated
 def jumped(before, here, there, behind, size):  # type: ignore[no-untyped-def]
     """Whether the step from here to there is long, and far longer than its neighbours."""
-    return abs(there - here) > max(0.1 * size, 4.0 * (abs(here - before) + abs(behind - there)))
+    return abs(there - here) > max(0.1 * size, 2.5 * (abs(here - before) + abs(behind - there)))
 
 
 @njit(**OPTIONS)

@@ -97,3 +97,23 @@ def test_global_methods_are_on_the_branch_of_the_groups() -> None:
     assert td.failure == all_at_once.failure
     C = [found.results.points["C"].position for found in (td, all_at_once)]
     np.testing.assert_allclose(*C, atol=1e-8)
+
+
+def test_infinity_behind_a_fast_body():
+    """Two guides become parallel between two instants of a coarse run: it ends there, as a fine one does."""
+    model = reader.load(FAULTS / "infinity-behind-a-fast-body.toml")
+    coarse, fine = run(model), run(model, np.arange(0, 0.7, 0.002))
+    assert fine.failure is not None
+    assert coarse.failure is not None
+    assert coarse.failure.time == pytest.approx(fine.failure.time, abs=1e-7)
+
+
+@pytest.mark.parametrize(("name", "time"), [("far-swinging-distance", 95.27803957758238), ("pivots-change-places", 0.5)])
+def test_one_far_instant_is_that_of_a_fine_run(name, time):
+    """A driver swings many times before the instant; the measure of conditioning jumps where pivots change places."""
+    model = reader.load(FAULTS / f"{name}.toml")
+    far, fine = run(model, np.array([time])), run(model, np.linspace(0, time, 20001))
+    assert far.failure is None
+    assert fine.failure is None
+    for point, series in fine.results.points.items():
+        assert far.results.points[point].position[-1] == pytest.approx(series.position[-1], abs=1e-9)
