@@ -108,7 +108,7 @@ def test_infinity_behind_a_fast_body():
     assert coarse.failure.time == pytest.approx(fine.failure.time, abs=1e-7)
 
 
-@pytest.mark.parametrize(("name", "time"), [("far-swinging-distance", 95.27803957758238), ("pivots-change-places", 0.5)])
+@pytest.mark.parametrize(("name", "time"), [("far-swinging-distance", 95.278), ("pivots-change-places", 0.5)])
 def test_one_far_instant_is_that_of_a_fine_run(name, time):
     """A driver swings many times before the instant; the measure of conditioning jumps where pivots change places."""
     model = reader.load(FAULTS / f"{name}.toml")
