@@ -20,7 +20,7 @@ from .program import GroupStep, Program
 from .run import MOST_INNER, Course, Meeting, Solution, advance, begin, segments, solve, stop, turning
 from .sequence import Ints
 
-ROUNDS = 300  # a long run may meet many narrow places, one after the other
+ROUNDS = 60
 ZOOMS, SAMPLES = 16, 17
 MEETING = 3e-7  # conditioning that counts as zero: below, rounding hides the branches from each other
 CLEAR = 0.02  # conditioning at which enough digits are left to bridge a meeting from there
