@@ -175,7 +175,8 @@ def follow(model, keep, q, start, stop, longest):  # type: ignore[no-untyped-def
         if n > 1 and movement < 1e-9 and condition1 > 1e9:  # stands still where branches meet
             status = LOST
             break
-        q, v, a, sign, condition, t, tries = p, v1, a1, sign1, condition1, goal, 0
+        q, v, a, sign, condition, t = p, v1, a1, sign1, condition1, goal
+        tries = 0 if condition < 1e4 else tries  # at a dead point there is nothing behind it
         T[n], Q[n], V[n], A[n], C[n] = t, q, v, a, condition
         n += 1
         h = step * min(2.0, max(0.3, 0.8 * (CORRECTION / 10 / max(error, 1e-12)) ** (1 / 3)))
