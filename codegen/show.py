@@ -248,13 +248,13 @@ def _block(
         k = named("k", e.constants[e.reference])
         m = [e.contents[i] for i in linear]
         line = line_meets_quadric(a, c, m, Q, g, k, is_sphere(e.quadric), named)
-        beta = named("beta", sp.sympify(line.beta))
+        beta = named("beta", sp.S.Zero + line.beta)
         root = sp.sqrt(named("discriminant", beta**2 - total(line.parts)), evaluate=False)
         tau = named("tau", (symbol(form.branches[step.branch]) * root - beta) * line.inverse)
         u = [p + tau * q for p, q in zip(line.x0, line.d, strict=True)]
     for column, origin, value in zip(step.block.columns, e.center, u, strict=True):
         name = d.phi.symbols[column].name
-        found.append(Shown("" if found else _CLOSED, "", sp.sympify(origin + value), name))
+        found.append(Shown("" if found else _CLOSED, "", sp.S.Zero + origin + value, name))
 
 
 # ---- how it is written --------------------------------------------------------------------------------------------

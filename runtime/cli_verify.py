@@ -19,9 +19,9 @@ from .errors import InputError
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from ..codegen.verify_mechanism import MechanismVerification
     from .mechanism.model import Model
     from .motion.comparison import Comparison
+    from .verify_mechanism import MechanismVerification
 
 out = Console()
 err = Console(stderr=True)
@@ -54,7 +54,7 @@ def add_file_options(verify: argparse.ArgumentParser) -> None:
 # ---- verify FILE --------------------------------------------------------------------------------------------------
 def verify_file(options: argparse.Namespace) -> int:
     """Every group of a mechanism three ways, and the whole against absolute coordinates; 1 beyond the bound."""
-    from ..codegen.verify_mechanism import BOUND, verify_mechanism
+    from .verify_mechanism import BOUND, verify_mechanism
 
     if len(options.types) > 1:
         raise InputError(f"verify {' '.join(options.types)}: give one mechanism file, or types")

@@ -11,8 +11,9 @@ import numpy as np
 from ..arguments import number, times_of
 from ..errors import InputError, nearest
 from ..mechanism.model import Array, Model
+from ..motion.inner_times import refined
 from ..motion.results import Results
-from ..motion.run import failure_message, refined
+from ..motion.run import failure_message
 from ..motion.timefunctions import check_times
 from .again import Begun
 from .augmented import Augmented

@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 
 from ..errors import AssemblyError
 from ..mechanism.model import Array
+from ..motion.modes import Mode, assembly_modes
 from ..motion.program import AngleStep, GroupStep, Program
-from ..motion.run import Mode, Solution, assembly_modes
+from ..motion.run import Solution
 from ..motion.sequence import SOLVED_KINDS
 from ..turns import next_to
 from .bodylanes import BodyLanes, Reader

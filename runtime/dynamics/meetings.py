@@ -17,7 +17,7 @@ GROWTH = 2.0  # of forces from the outer to the inner nodes: more is a force tha
 
 
 @dataclass(frozen=True)
-class Meeting:
+class BridgedStep:
     """A step at which some group is bridged, the steps of its nodes, and what they weigh."""
 
     step: int
@@ -25,15 +25,15 @@ class Meeting:
     weights: Array
 
 
-def meetings(solution: Solution) -> dict[int, Meeting]:
+def meetings(solution: Solution) -> dict[int, BridgedStep]:
     """Return the bridged steps of a solution whose nodes are solved."""
-    found: dict[int, Meeting] = {}
+    found: dict[int, BridgedStep] = {}
     for meeting in (m for of_group in solution.course.meetings.values() for m in of_group):
         nodes, lanes = meeting.found(solution.time), meeting.lanes(solution.time)
         if len(nodes) and nodes.max() < solution.solved:
             weights = meeting.weights(solution.time[lanes])
             for i, step in enumerate(lanes.tolist()):
-                found[step] = Meeting(step, tuple(nodes.tolist()), weights[:, i])
+                found[step] = BridgedStep(step, tuple(nodes.tolist()), weights[:, i])
     return found
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from ..mechanism.bodymotion import BodyMotion
 from ..mechanism.geometry import perpendicular, rotation_between
 from ..mechanism.model import Array, Model
+from ..motion.driver_motions import driver_values
 from ..motion.measure import measure
 from ..motion.results import (
     ActuatorSeries,
@@ -23,7 +24,6 @@ from ..motion.results import (
     Results,
     vectors_of,
 )
-from ..motion.run import driver_values
 from .inertia import line_of
 
 

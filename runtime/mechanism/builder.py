@@ -20,12 +20,12 @@ from .reader import TABLES, TOP, from_data, load
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from ...codegen.verify_mechanism import MechanismVerification
     from ..dynamics.equilibrium import Equilibrium
     from ..motion.comparison import Comparison
     from ..motion.designs import CompiledMechanism
     from ..motion.results import Results
     from ..motion.reuse import Reuse
+    from ..verify_mechanism import MechanismVerification
     from .structure import Structure
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
@@ -162,7 +162,7 @@ class Mechanism:
         self, times: Sequence[float] | None = None, bound: float = 1e-11, **settings: float
     ) -> MechanismVerification:
         """Return every group three ways at some instants, and the whole against absolute coordinates."""
-        from ...codegen.verify_mechanism import verify_mechanism
+        from ..verify_mechanism import verify_mechanism
 
         return verify_mechanism(self.model(**settings), _asked(times), bound)
 

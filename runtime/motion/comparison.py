@@ -13,11 +13,12 @@ from ..errors import InputError, nearest
 from ..mechanism.absolute import Absolute
 from ..mechanism.model import Model
 from ..mechanism.structure import Structure
+from .driver_motions import driver_values
 from .kinematics import METHODS, Outcome, asked_times, prepare, run_program
 from .plan import Array
 from .program import Program
 from .results import Results
-from .run import driver_values, raise_failure
+from .run import raise_failure
 from .timefunctions import check_times
 
 KINDS = ("position", "velocity", "acceleration")

@@ -15,9 +15,11 @@ import numpy as np
 
 from ..status import NO_ASSEMBLY
 from ..status import SINGULAR as DEAD_POINT
+from .course import Course, Meeting
+from .inner_times import MOST_INNER, turning
 from .plan import Array
 from .program import GroupStep, Program
-from .run import MOST_INNER, Course, Meeting, Solution, advance, begin, segments, solve, stop, turning
+from .run import Solution, advance, begin, segments, solve, stop
 from .sequence import Ints
 
 ROUNDS = 60

@@ -28,24 +28,14 @@ from ..status import MESSAGES, NO_ASSEMBLY
 from ..turns import DEEPEST
 from .batch import Batch, arrays_of, parts_of, series_of
 from .continuity import follow
+from .inner_times import LARGEST_STROKE, LARGEST_SWING, LARGEST_TURN, probes, refined, steps_for, turning
 from .kinematics import prepare, run
 from .outputs import Output
 from .plan import Array
 from .program import GroupStep, Program
 from .reported import followed_times, steps_of
 from .results import DriverSeries, Results
-from .run import (
-    LARGEST_STROKE,
-    LARGEST_SWING,
-    LARGEST_TURN,
-    Failure,
-    failure_message,
-    probes,
-    refined,
-    solve,
-    steps_for,
-    turning,
-)
+from .run import Failure, failure_message, solve
 from .sensitivities import Carrier, Sensitivities, not_whole
 from .sequence import SOLVED_KINDS, Ints
 from .threads import each, thread_count

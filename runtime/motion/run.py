@@ -12,20 +12,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import AssemblyError, InputError
-from ..mechanism.model import Model
-from ..status import MESSAGES, NO_ASSEMBLY, OK, SINGULAR
+from ..status import MESSAGES, NO_ASSEMBLY, SINGULAR
 from ..turns import DEEPEST, splits
+from .course import Course
+from .inner_times import grid_of, refined
+from .modes import Mode, assemble, remember
 from .plan import Array
 from .program import GroupStep, Program
 from .sequence import SOLVED_KINDS, Ints
 from .solvers import Solver
 from .threads import each, thread_count
-from .timefunctions import values as time_values
 
-LARGEST_TURN = 0.19  # rad (11 degrees) that a driver may move between two inner steps
-LARGEST_STROKE = 0.1  # of the mechanism's size, likewise
-LARGEST_SWING = 0.5  # of its largest rate that a driver's rate may change between two inner steps
-MOST_INNER = 100_000  # inner steps between two asked times
 MOST_LANES = 20_000_000  # of a run that follows turns
 
 
@@ -38,61 +35,6 @@ class Failure:
     joints: tuple[str, ...]
     time: float
     status: int
-
-
-@dataclass(frozen=True)
-class Mode:
-    """One way to assemble a group at the start: its number, its φ, and the branch signs (none for Newton)."""
-
-    number: int
-    phi: Array
-    signs: Array
-    distance: float  # from the sketch
-
-
-@dataclass(frozen=True)
-class Meeting:
-    """An instant at which branches of a group meet while its motion goes on smoothly.
-
-    Lanes nearer to it than a spacing, where digits are lost, follow from the values at eight nodes (order seven):
-    from both sides, or next to an end of the run from one.
-    """
-
-    centre: float
-    spacing: float
-    offsets: tuple[int, ...]  # of the nodes from the centre, in spacings, the nearest first
-    sign: int = -1  # number of the branch sign that is the opposite one from there on
-
-    @property
-    def nodes(self) -> Array:
-        return self.centre + self.spacing * np.array(self.offsets, dtype=np.float64)
-
-    def lanes(self, time: Array) -> Ints:
-        """Return the lanes that follow from the nodes."""
-        return np.flatnonzero(np.abs(time - self.centre) < 0.99 * self.spacing)
-
-    def weights(self, time: Array) -> Array:
-        """Return what the values at the nodes weigh in those at some times, node x time."""
-        x, nodes = (time - self.centre) / self.spacing, np.array(self.offsets, dtype=np.float64)
-        others = [np.delete(nodes, i)[:, None] for i in range(len(nodes))]
-        return np.array([np.prod((x - o) / (n - o), axis=0) for n, o in zip(nodes, others, strict=True)])
-
-    def found(self, time: Array) -> Ints:
-        """Return the lanes of the nodes; none where one is missing among the times."""
-        lanes = np.minimum(np.searchsorted(time, self.nodes), len(time) - 1)
-        return lanes if (time[lanes] == self.nodes).all() else lanes[:0]
-
-
-@dataclass
-class Course:
-    """What is known of the way of a run beforehand: inner times, and the instants at which branches of groups meet.
-
-    `clear` are stretches of time, by group, that were looked at closely and need nothing.
-    """
-
-    extra: list[float] = field(default_factory=list)
-    meetings: dict[str, list[Meeting]] = field(default_factory=dict)
-    clear: dict[str, list[tuple[float, float]]] = field(default_factory=dict)
 
 
 @dataclass(eq=False)
@@ -191,74 +133,6 @@ class Solution:
             "quality", self.time, self.state, edges, signs, items, out=out, report=report, block=max(n, 1),
             numbers=self.numbers,
         )  # fmt: skip
-
-
-def driver_values(model: Model, time: Array) -> dict[str, Array]:
-    """Return value and three derivatives of every driver, 4 x n; a value that is no number is wrong input."""
-    values, bad = time_values([driver.motion for driver in model.drivers.values()], time)
-    for i, (name, driver) in enumerate(model.drivers.items() if bad else ()):
-        finite = np.isfinite(values[:3, i]).all(axis=0)
-        if not finite.all():
-            raise InputError(
-                f"{model.origin or model.name}: [drivers] {name}: '{driver.motion.text}' or one of its first two "
-                f"derivatives is not a finite number at t = {time[int(np.argmin(finite))]:g} - correct the expression, "
-                "or the times of the run"
-            )
-    return {name: values[:, i] for i, name in enumerate(model.drivers)}
-
-
-def inner_steps(program: Program, time: Array, numbers: Array) -> Array:
-    """Return times with inner ones where a driver would move too far at once."""
-    sequence, drivers = program.sequence, program.model.drivers
-    if len(time) < 2 or not drivers:
-        return time
-    looked = probes(time)
-    values = sequence.drive(looked, numbers)
-    size, counts = float(numbers[sequence.size_place]), np.ones(len(time) - 1)
-    for driver, value, rate, bend in zip(drivers.values(), values[0], *np.abs(values[1:3]), strict=True):
-        largest = LARGEST_TURN if driver.kind in ("angle", "turn") else LARGEST_STROKE * size
-        # the rate sees what a difference of values misses, such as a whole turn between two steps
-        ways = np.maximum(np.abs(np.diff(value)), np.maximum(rate[1:], rate[:-1]) * np.diff(looked)) / largest
-        swings = np.diff(looked) * (bend.max() / (LARGEST_SWING * max(rate.max(), 1e-300)))
-        counts = np.fmax(counts, steps_for(np.maximum(ways, swings), len(time) - 1))
-    return refined(time, counts.astype(np.int64))
-
-
-def probes(time: Array) -> Array:
-    """Return times with others between them at which drivers are looked at: they may swing between two asked times."""
-    return refined(time, np.full(len(time) - 1, max(3, 4096 // (len(time) - 1))))
-
-
-def steps_for(ways: Array, intervals: int) -> Array:
-    """Return the inner steps of each interval, from ways between probes as shares of the largest one at once."""
-    return np.asarray(np.minimum(np.ceil(ways.reshape(intervals, -1).sum(axis=1) * (1 - 1e-9)), MOST_INNER))
-
-
-def refined(time: Array, counts: Ints) -> Array:
-    """Return times with each interval split into so many equal steps."""
-    counts = np.clip(counts, 1, MOST_INNER)
-    if counts.max(initial=1) == 1:
-        return time
-    at = np.repeat(np.arange(len(counts)), counts)
-    part = np.arange(len(at)) - (np.cumsum(counts) - counts)[at]
-    return np.append(time[at] + part * (np.diff(time) / counts)[at], time[-1])
-
-
-def turning(solution: Solution) -> Array:
-    """Return times between lanes from one to the other of which a gear or the like turns too far for what it drives."""
-    rows, n = solution.program.turning_rows, solution.solved
-    if not rows or n < 2:
-        return np.zeros(0)
-    rate, time = np.abs(solution.state[1, rows, :n]).max(axis=0), solution.time[:n]
-    splits = np.ceil(np.maximum(rate[1:], rate[:-1]) * np.diff(time) / LARGEST_TURN * (1 - 1e-9)).astype(np.int64)
-    return refined(time, splits) if splits.max() > 1 else np.zeros(0)
-
-
-def grid_of(program: Program, time: Array, course: Course, numbers: Array | None = None) -> Array:
-    """Return the times to be solved: the asked ones, inner ones, and those that the course adds."""
-    grid = inner_steps(program, time, program.sequence.numbers if numbers is None else numbers)
-    more = np.concatenate([np.array(course.extra), *(m.nodes for found in course.meetings.values() for m in found)])
-    return np.union1d(grid, more[(grid[0] < more) & (more < grid[-1])]) if len(more) else grid
 
 
 def begin(program: Program, grid: Array, numbers: Array | None = None) -> Solution:
@@ -502,79 +376,16 @@ def _assemble(solution: Solution, items: Sequence[int], method: str, list_modes:
         solution.iterations += iterations
         if all(modes[k] for k, i in enumerate(items) if i in groups):
             for i, step in groups.items():
-                _remember(solution, step, signs[0, sequence.items[i].sign_place :])
+                remember(solution, step, signs[0, sequence.items[i].sign_place :])
             return True
     for i in items:  # one after the other: a mode is asked for by its number, or Newton needs another start
         step = groups.get(i)
         if step is not None and not assemble(solution, step, list_modes):
+            stop(solution, step, 0, NO_ASSEMBLY)
             return False
         here = _stretches(solution, 1)[1]
         sequence.run(method, solution.time, solution.state, first, here, [i], numbers=solution.numbers)
     return True
-
-
-def _remember(solution: Solution, step: GroupStep, signs: Array) -> None:
-    """Note the branch of a group at the first lane; modes are numbered in the order of their signs, + before -."""
-    found = signs[: len(step.solver.group.branches)].copy()
-    number = 1
-    for sign in found:
-        number = 2 * number - (1 if sign > 0 else 0)
-    solution.signs[step.plan.name], solution.chosen[step.plan.name] = found, number
-
-
-def assemble(solution: Solution, step: GroupStep, list_modes: bool) -> bool:
-    """Close a group at the first step in the mode asked for, or the one nearest to the sketch; False if it cannot."""
-    plan, model = step.plan, solution.program.model
-    wanted = model.assembly.get(plan.name)
-    modes = assembly_modes(solution, step, every=list_modes or wanted is not None)
-    solution.modes[plan.name] = modes
-    if not modes:
-        stop(solution, step, 0, NO_ASSEMBLY)
-        return False
-    mode = min(modes, key=lambda m: (round(m.distance, 9), m.number))  # of equally near ones the first, not rounding
-    if wanted is not None:
-        named = [m for m in modes if m.number == wanted]
-        if not named:
-            raise InputError(
-                f"{model.origin or model.name}: [assembly] {plan.name}: there is no mode {wanted} - "
-                f"this group has the modes {', '.join(str(m.number) for m in modes)}"
-            )
-        mode = named[0]
-    solution.chosen[plan.name] = mode.number
-    solution.state[0, step.phi_rows, 0] = mode.phi
-    solution.signs[plan.name] = mode.signs
-    return True
-
-
-def assembly_modes(
-    solution: Solution, step: GroupStep, every: bool, start: Array | None = None
-) -> tuple[Mode, ...]:
-    """Return the ways to assemble a group at the first step; of a Newton type only the nearest unless `every`.
-
-    They are numbered and compared by their distance from the sketch, or from `start`.
-    """
-    solver, q = solution.solver(step), solution.state[0]
-    solver = solver if start is None else replace(solver, start=start)
-    m, t, h = solver.group.module, float(solution.time[0]), np.ascontiguousarray(q[step.h_rows, 0])
-    size = solution.size
-    scale = np.array([_scale(s, size) for s in solver.group.dependent])
-    if solver.closed_form:
-        found = []
-        for number, signs in enumerate(itertools.product((1.0, -1.0), repeat=len(m.BRANCHES)), 1):
-            phi = np.zeros(len(solver.group.dependent))
-            if m.position(phi, h, solver.par, t, np.array(signs), solver.group.work) == OK:
-                with np.errstate(over="ignore"):  # farther away than numbers go
-                    distance = float(np.linalg.norm((phi - solver.start) / scale))
-                found.append(Mode(number, phi, np.array(signs), distance))
-        return tuple(found)
-    from .modes import newton_modes
-
-    return newton_modes(solution, step, solver.start, scale, every)
-
-
-def _scale(symbol: str, size: float) -> float:
-    """Return the size that a change of a coordinate is measured by: lengths by the mechanism, directions by one."""
-    return size if symbol.startswith(("x_", "y_", "z_")) else 1.0
 
 
 # ---- what the user hears ------------------------------------------------------------------------------------------

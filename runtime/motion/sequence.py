@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InputError
 from ..group import GroupType
 from ..mechanism.functions import Expression
 from ..mechanism.tables import Table
 from ..mechanism.traced import Traced
+from .driver_motions import refuse
 from .outputs import JOINT_KINDS, Output
 from .plan import Array
 from .profiles import WrittenProfile
@@ -203,15 +203,8 @@ class Sequence:
             values, bad = time_values([d.motion for d in drivers.values()], time)
         else:
             values, bad = self.motions.at(time, numbers)
-        for i, (name, driver) in enumerate(drivers.items() if bad else ()):
-            finite = np.isfinite(values[:3, i]).all(axis=0)
-            if not finite.all():
-                model = self.program.model
-                raise InputError(
-                    f"{model.origin or model.name}: [drivers] {name}: '{driver.motion.text}' or one of its first two "
-                    f"derivatives is not a finite number at t = {time[int(np.argmin(finite))]:g} - correct the "
-                    "expression, or the times of the run"
-                )
+        if bad:
+            refuse(self.program.model, values, time)
         return values
 
     # ---- addresses ------------------------------------------------------------------------------------------------

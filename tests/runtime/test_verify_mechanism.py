@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import assurgent
-from assurgent.codegen import verify_mechanism as checked
 from assurgent.codegen.generate import as_plain_python
+from assurgent.runtime import verify_mechanism as checked
 from assurgent.runtime.cli import main
 from assurgent.runtime.group import GroupType
 from assurgent.runtime.library import package_folder

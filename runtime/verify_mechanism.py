@@ -15,20 +15,20 @@ from typing import Any
 
 import numpy as np
 
-from ..runtime.mechanism.functions import Expression
-from ..runtime.mechanism.model import Function, Model
-from ..runtime.motion.against_absolute import Difference, against_absolute
-from ..runtime.motion.continuity import follow
-from ..runtime.motion.kinematics import asked_times, prepare, report
-from ..runtime.motion.partials import by_names
-from ..runtime.motion.program import GroupStep
-from ..runtime.motion.run import Solution, raise_failure
-from ..runtime.motion.timefunctions import check_times
-from .derive import Derivation, derive
-from .generate import find_specification
-from .reference import Independent, Symbolic, array, motion_by_differences
-from .sampling import WELL_CONDITIONED, Array, Configuration, Sampler
-from .verify import Errors, Verification, relative, sizes_of_K, verify_module
+from ..codegen.derive import Derivation, derive
+from ..codegen.generate import find_specification
+from ..codegen.reference import Independent, Symbolic, array, motion_by_differences
+from ..codegen.sampling import WELL_CONDITIONED, Array, Configuration, Sampler
+from ..codegen.verify import Errors, Verification, relative, sizes_of_K, verify_module
+from .mechanism.functions import Expression
+from .mechanism.model import Function, Model
+from .motion.against_absolute import Difference, against_absolute
+from .motion.continuity import follow
+from .motion.kinematics import asked_times, prepare, report
+from .motion.partials import by_names
+from .motion.program import GroupStep
+from .motion.run import Solution, raise_failure
+from .motion.timefunctions import check_times
 
 BOUND = 1e-11  # of every quantity, where the group is well conditioned
 INSTANTS = 5
