@@ -10,7 +10,7 @@ import numpy as np
 from numba import njit
 
 from ..sources import dated
-from .jointcodes import ROW, ROWS
+from ...codegen.jointcodes import ROW, ROWS
 from .rowkernels import OPTIONS, item_rows, moved, shared
 
 

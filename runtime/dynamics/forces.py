@@ -18,7 +18,7 @@ from ..mechanism.model import Array, Driver, Joint, Model
 from ..mechanism.structure import Group
 from ..mechanism.units import Pin, find_pins
 from ..motion.program import Terms
-from . import jointcodes as code
+from ...codegen import jointcodes as code
 from .bodylanes import BodyLanes, Combination, combination
 from .jointlanes import JointTable
 from .posture import width

@@ -10,7 +10,7 @@ import numpy as np
 from numba import njit
 
 from ..sources import dated
-from .jointcodes import ROWS
+from ...codegen.jointcodes import ROWS
 from .rowkernels import OPTIONS, item_rows, moved, shared
 
 
