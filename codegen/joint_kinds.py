@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import sympy as sp
 
 from . import jointcodes as code
 
-Vector = sp.Matrix
+Vector = Any  # a column matrix of SymPy
 Rates = dict[sp.Symbol, sp.Expr]
 
 
@@ -260,7 +261,9 @@ SPATIAL: dict[str, tuple[int, Callable[[Pair], Rows], str]] = {
     "cylindrical": (code.C3, lambda p: [*p.on_line(), *p.aligned()], "the axis is common"),
     "universal": (code.U3, lambda p: [*p.d, p.product("axis_a", "axis_b")], "point common, axes perpendicular"),
     "screw": (
-        code.H3, lambda p: [*p.on_line(), *p.aligned(), p.along("axis_a") - p.number * p.turn()], "slide = pitch x turn",
+        code.H3,
+        lambda p: [*p.on_line(), *p.aligned(), p.along("axis_a") - p.number * p.turn()],
+        "slide = pitch x turn",
     ),
     "planar": (code.PLANAR3, lambda p: [p.along("axis_a"), *p.aligned()], "point and plane stay in a plane"),
     "weld": (

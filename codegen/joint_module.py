@@ -9,10 +9,10 @@ import sympy as sp
 
 from . import ir, printer
 from . import jointcodes as code
-from .emit import EmittedModule, _environment, tidy
+from .emit import EmittedModule, environment, tidy
 from .joint_kinds import Kind, gamma, jacobian, kinds
 from .layout import INDENT, SectionText
-from .pool import Pool
+from .value_numbering import Pool
 
 TEMPLATE = "joints.py.jinja"
 VECTORS = {"a": code.A, "b": code.B, "axis_a": code.AXIS_A, "axis_b": code.AXIS_B, "normal_a": code.NORMAL_A,
@@ -130,9 +130,9 @@ def joint_module(space: str) -> EmittedModule:
         _entries("extras", "e", code.EXTRAS),
         made,
     )
-    environment = _environment()
-    assert environment.loader is not None
-    template = environment.loader.get_source(environment, TEMPLATE)[0]
+    jinja = environment()
+    assert jinja.loader is not None
+    template = jinja.loader.get_source(jinja, TEMPLATE)[0]
     digest = hashlib.sha256("\n".join([repr(fields), template]).encode()).hexdigest()
-    text = environment.get_template(TEMPLATE).render(module=replace(fields, digest=digest))
+    text = jinja.get_template(TEMPLATE).render(module=replace(fields, digest=digest))
     return EmittedModule(space, space, tidy(text), digest)

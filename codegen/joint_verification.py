@@ -6,8 +6,9 @@ rows are evaluated beside the instant with 60 digits, and their differences are 
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 
 import mpmath
@@ -17,46 +18,37 @@ import sympy as sp
 from . import jointcodes as code
 from .joint_kinds import Kind, gamma, jacobian, kinds
 from .joint_module import inputs
+from .verify import BOUND, Verification
 
 DIGITS, BESIDE = 60, 15  # of the numbers, and of the way to the instants beside
-BOUND = 1e-12
 Numbers = dict[str, Any]
 Compiled = Callable[..., None]
 
 
-@dataclass(frozen=True)
-class JointVerification:
-    """The largest relative errors of one kind: by quantity, against symbols and against differences."""
-
-    name: str
-    space: str
-    errors: dict[str, dict[str, float]]
-
-    @property
-    def passed(self) -> bool:
-        return all(e < BOUND for found in self.errors.values() for e in found.values())
-
-
-def verify_joints(space: str, compiled: Compiled, count: int = 5, seed: int = 1) -> list[JointVerification]:
+def verify_joints(
+    space: str, compiled: Compiled, count: int = 5, bound: float = BOUND, seed: int = 1
+) -> list[Verification]:
     """Return the errors of all kinds of a space at random configurations; `compiled` is the module's `constraints`."""
-    rng = np.random.default_rng(seed)
+    rng, found = np.random.default_rng(seed), []
     with mpmath.workdps(DIGITS):
-        return [_verify(kind, space, compiled, count, rng) for kind in kinds(space == "planar")]
+        for kind in kinds(space == "planar"):
+            begin = time.perf_counter()
+            result = Verification(f"{space} {kind.name}", count, bound=bound)
+            _verify(kind, compiled, result, rng)
+            found.append(replace(result, seconds=time.perf_counter() - begin))
+    return found
 
 
-def _verify(kind: Kind, space: str, compiled: Compiled, count: int, rng: np.random.Generator) -> JointVerification:
-    worst: dict[str, dict[str, float]] = {q: {"symbolic": 0.0, "independent": 0.0} for q in ("Phi", "J", "gamma")}
+def _verify(kind: Kind, compiled: Compiled, result: Verification, rng: np.random.Generator) -> None:
     motion = _Motion(kind)
-    for _ in range(count):
+    for _ in range(result.configurations):
         state = _State(kind, rng)
         found = state.evaluate(compiled)
-        exact, other = motion.symbolic(state.values), motion.independent(state.values)
-        for k, quantity in enumerate(worst):
-            for route, truth in (("symbolic", exact), ("independent", other)):
-                want = np.array(truth[k], dtype=np.float64)
-                error = float(np.abs(found[k] - want).max() / max(1.0, np.abs(want).max()))
-                worst[quantity][route] = max(worst[quantity][route], error)
-    return JointVerification(kind.name, space, worst)
+        exact_by = {"symbolic": motion.symbolic(state.values), "independent": motion.independent(state.values)}
+        for route, truth in exact_by.items():
+            for quantity, value, exact in zip(("Phi", "J", "gamma"), found, truth, strict=True):
+                want = np.array(exact, dtype=np.float64)
+                result.add(quantity, route, float(np.abs(value - want).max() / max(1.0, np.abs(want).max())))
 
 
 class _State:
@@ -150,9 +142,8 @@ class _Motion:
         self.speeds = [v.name for b in kind.bodies for v in b.velocities]
         self.names = [*inputs(kind.planar)]
         self.arguments = [*map(sp.Symbol, self.names)]
-        definitions = dict(kind.definitions)
-        self.known = [(s.name, self._function([e], list(definitions)[:n])) for n, (s, e) in enumerate(definitions.items())]
-        extra = list(definitions)
+        extra = list(kind.definitions)
+        self.known = [self._function([kind.definitions[s]], extra[:n]) for n, s in enumerate(extra)]
         self.rows = self._function(kind.rows, extra)
         self.J = self._function(
             [x for r in range(len(kind.rows)) for b in range(len(kind.bodies)) for x in jacobian(kind, b).row(r)], extra
@@ -167,7 +158,7 @@ class _Motion:
 
     def _defined(self, values: Numbers) -> list[Any]:
         given = [values[n] for n in self.names]
-        for _, function in self.known:
+        for function in self.known:
             given.append(function(*given)[0])
         return given
 

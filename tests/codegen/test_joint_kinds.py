@@ -21,5 +21,5 @@ def test_a_wrong_row_is_found():
         gamma *= 1.0 + 1e-9
 
     found = {kind.name: kind for kind in verify_joints("planar", wrong, count=1)}
-    assert not found["revolute"].passed
-    assert found["gear"].passed  # whose γ is zero
+    assert not found["planar revolute"].passed
+    assert found["planar gear"].passed  # whose γ is zero
