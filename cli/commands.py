@@ -285,7 +285,7 @@ def _arguments() -> argparse.ArgumentParser:
     generate = commands.add_parser("generate", help="derive, emit, compile and verify one new group type")
     generate.add_argument("spec", metavar="SPEC", help="specification file (see docs/new-group.md)")
     verify = commands.add_parser("verify", help="check every quantity of types, or of a mechanism, three ways")
-    verify.add_argument("types", metavar="TYPE|FILE", nargs="*", help="types, joints (default: all), or a mechanism file")
+    verify.add_argument("types", metavar="TYPE|FILE", nargs="*", help="types or joints (default: all), or a file")
     verify.add_argument(
         "-n",
         "--configurations",
