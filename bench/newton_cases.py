@@ -6,10 +6,11 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from ..common.type_files import module_name
 from ..mechanism.plans.plan import Array
 from ..runtime.group_type import GroupType
 from ..runtime.library import key_of
-from ..runtime.store import Store, module_name
+from ..runtime.store import Store
 from .chains import PLANAR_SPEED, Chain, drafted, turning
 from .competitors import Check
 from .data_files import text
@@ -141,8 +142,8 @@ def own_type(name: str, text: str) -> GroupType:
     store = Store()
     found = store.find(module_name(name), key_of(text))
     if found is None:
-        from ..codegen.generate import generate_type
         from ..codegen.specification_reader import parse_spec
+        from ..runtime.library_build import generate_type
 
         found = generate_type(parse_spec(text, f"{name}.toml"), store=store).stored
     return GroupType(found.load())

@@ -64,8 +64,8 @@ def time_group(group: GroupType, c: Configuration, lanes: int) -> Timing:
 def group_table(chosen: Sequence[str] | None, lanes: int) -> Table:
     """Return position, velocity and acceleration of each type per lane: TD and 3OT, and as ratios."""
     from ..codegen.derive import derive
-    from ..codegen.generate import find_specification
     from ..codegen.sampling import Sampler
+    from ..runtime.library_build import find_specification
 
     table = Table(
         title=f"position + velocity + acceleration over {lanes} lanes, one thread, best of {REPEATS}; "

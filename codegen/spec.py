@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from ..common import expressions as ex
-from ..runtime.store import module_name
+from ..common.type_files import module_name
 from .algebra import Evaluator, Field, Profile
 
 COORDINATE_KINDS = {
