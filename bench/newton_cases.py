@@ -14,7 +14,7 @@ from ..runtime.store import Store
 from .chains import PLANAR_SPEED, Chain, drafted, turning
 from .competitors import Check
 from .data_files import text
-from .drafts import Draft
+from .drafts import ProgramDraft
 from .time_derivatives import Jet, constant
 
 DEGREE = float(np.radians(1.0)) / PLANAR_SPEED  # time in which the input turns by a degree: the step of these cases
@@ -68,7 +68,7 @@ def _rods(rods: Sequence[tuple[int, int, float]]) -> Check:
 
 def triad_alone() -> tuple[Chain, Check]:
     """Return one triad of six revolutes whose input A is given on a circle; B and C are fixed."""
-    draft, par = Draft("triad"), _triad_parameters()
+    draft, par = ProgramDraft("triad"), _triad_parameters()
     A, fixed = draft.rows(2), draft.constants(_BASE[1:].ravel())
     found = draft.group("triad-6R", (*A, *fixed), par, _BODY[:2].ravel().tolist())
 
@@ -83,7 +83,7 @@ def triad_alone() -> tuple[Chain, Check]:
 
 def triad_chain(k: int) -> tuple[Chain, Check]:
     """Return k triads on a crank, leg A of each pinned to the corner D of the one before; nEq = 4k + 2."""
-    draft, par = Draft("triads"), _triad_parameters()
+    draft, par = ProgramDraft("triads"), _triad_parameters()
     shift = np.zeros(2)
     bases = []
     for _ in range(k):
@@ -113,7 +113,7 @@ _U1, _U2 = np.array([2.0, -6.0, 1.0]) / np.sqrt(41.0), np.array([1.0, 5.0, -3.0]
 
 def spatial_alone() -> tuple[Chain, Check]:
     """Return a spatial group of eight unknowns: a coupler on rods and sliders whose input B is given on a circle."""
-    draft = Draft("coupler", "spatial")
+    draft = ProgramDraft("coupler", "spatial")
     ends = ((_P, _Q), (_P, _B), (_P, _A2), (_Q, _A1), (_P, _S1), (_Q, _S1), (_P, _S2), (_Q, _S2))
     par = tuple(float(np.linalg.norm(a - b)) for a, b in ends)
     first = draft.rows(3)

@@ -68,7 +68,7 @@ class Negative:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class FunctionCall:
     """function(arguments); |v| is the call norm(v)."""
 
     function: str
@@ -77,7 +77,7 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Vector:
+class VectorLiteral:
     """[components]."""
 
     components: tuple[Node, ...]
@@ -93,7 +93,7 @@ class Component:
     column: int
 
 
-Node = Number | Name | Binary | Negative | Call | Vector | Component
+Node = Number | Name | Binary | Negative | FunctionCall | VectorLiteral | Component
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,17 +244,17 @@ class _Parser:
             opened = self.take("(")
             if opened is None:
                 return Name(token.text, token.column)
-            return Call(token.text, self.arguments(")", opened), token.column)
+            return FunctionCall(token.text, self.arguments(")", opened), token.column)
         if opened := self.take("("):
             node = self.sum()
             self.expect(")", opened)
             return node
         if opened := self.take("["):
-            return Vector(self.arguments("]", opened), opened.column)
+            return VectorLiteral(self.arguments("]", opened), opened.column)
         if opened := self.take("|"):
             node = self.sum()
             self.expect("|", opened)
-            return Call("norm", (node,), opened.column)
+            return FunctionCall("norm", (node,), opened.column)
         raise FormulaError(f"a value is expected, found '{token.text or 'the end'}'", token.column)
 
     def end(self) -> None:
@@ -293,7 +293,7 @@ def walk(node: Node | Equation) -> Iterator[Node]:
                 stack += [right, left]
             case Negative(operand, _):
                 stack.append(operand)
-            case Call(_, arguments, _) | Vector(arguments, _):
+            case FunctionCall(_, arguments, _) | VectorLiteral(arguments, _):
                 stack += reversed(arguments)
             case Component(vector, _, _):
                 stack.append(vector)

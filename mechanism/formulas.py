@@ -107,7 +107,7 @@ class _Parser:
         if not right:
             asks = "a condition and 2 values: if(t < 1, a, b)" if name.text == "if" else asks
             raise FormulaError(f"'{name.text}' takes {asks}, found {len(arguments)}", name.column)
-        return ex.Call(name.text, tuple(arguments), name.column)
+        return ex.FunctionCall(name.text, tuple(arguments), name.column)
 
     def condition(self, name: ex.Token) -> ex.Node:
         left = self.expression()
