@@ -276,27 +276,32 @@ class Mechanism:
 
         `reactions` (True, or names of joints) and `energy` show what `inverse` and `simulate` found.
         """
-        self._check(results)
+        model = self._model_of(results)
         if reactions or energy:
             from ..pictures.dynamics_plot import dynamics_figure
 
-            return dynamics_figure(results, self.model(), reactions, energy, names)
+            return dynamics_figure(results, model, reactions, energy, names)
         from ..pictures.plot import plot
 
-        return plot(results, self.model(), names)
+        return plot(results, model, names)
 
     def animate(self, results: Results, path: Path | str, **options: Any) -> Path:
         """Write an animation (.gif .mp4 .html .svg); options are those of `pictures.animate.animate`."""
         from ..pictures.animate import animate
 
-        self._check(results)
-        return animate(self.model(), results, path, **options)
+        return animate(self._model_of(results), results, path, **options)
 
-    def _check(self, results: object) -> None:
-        from ..motion.results import Results
+    def _model_of(self, results: object) -> Model:
+        """Return the design that results were computed for; results of another mechanism are refused."""
+        from ..motion.results import Results, check_origin
 
         if not isinstance(results, Results):
             raise InputError(f"{self._origin}: results are what run, inverse or simulate return, not {shown(results)}")
+        if not results.parameters.keys() <= self.parameters.keys():
+            check_origin(self.model(), results)
+        model = self.model(**{name: value for name, value in results.parameters.items() if name in self.parameters})
+        check_origin(model, results)
+        return model
 
     def text(self) -> str:
         """Return the mechanism as the text of a file."""
