@@ -17,7 +17,18 @@ from . import array_heads as heads
 from . import bodyhead as place
 from . import jointhead
 from .bodyforces import remember_turns, wrenches
-from .jointkernels import CALLED, FAR, INTERNAL, OPTIONS, doubles, evaluate, integers, put_planar, put_rotation, remember
+from .jointkernels import (
+    CALLED,
+    FAR,
+    INTERNAL,
+    OPTIONS,
+    doubles,
+    evaluate,
+    integers,
+    put_planar,
+    put_rotation,
+    remember,
+)
 
 SIGNATURE = "int64(CPointer(int64), CPointer(float64))"
 # a method's own places: matrix, right-hand side, order of columns, scales of columns; whether rows are in excess

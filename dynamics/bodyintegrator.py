@@ -14,8 +14,26 @@ from ..motion.global_kernels import call2
 from . import array_heads as heads
 from . import bodyhead as place
 from .integrator import (
-    END, EVALUATIONS, EXPONENT, FAILED, GO_ON, LEAST, LOST, MOST, NEXT, RTOL, SAFETY, STAGES, STEP, STEPS, TIME,
-    dense, error_of, interpolate, rates, stages,
+    END,
+    EVALUATIONS,
+    EXPONENT,
+    FAILED,
+    GO_ON,
+    LEAST,
+    LOST,
+    MOST,
+    NEXT,
+    RTOL,
+    SAFETY,
+    STAGES,
+    STEP,
+    STEPS,
+    TIME,
+    dense,
+    error_of,
+    interpolate,
+    rates,
+    stages,
 )  # fmt: skip
 from .jointkernels import OPTIONS, doubles, integers
 

@@ -84,7 +84,7 @@ class BodyMethod(ABC):
         found = np.empty((1, len(self.y)))
         if not rates(self.ints, self.x, t, y, found, 0):
             found[:] = np.nan
-        return found[0]
+        return np.asarray(found[0])
 
     def posture(self) -> Posture:
         """Return the present posture."""

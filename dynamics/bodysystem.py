@@ -6,7 +6,11 @@ What the methods in absolute and in relative coordinates share. Compiled code re
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from ..mechanism.model import Array, Function, Model, PointForce, Spring, Torque, TorsionSpring
 from ..runtime.timefunctions import write
@@ -85,7 +89,7 @@ class BodySystem:
         if len(self.loads):
             h[head.LOAD_CODE] = bodyforces.loads_address()
 
-    def put(self, arrays: dict[int, np.ndarray]) -> None:  # type: ignore[type-arg]
+    def put(self, arrays: Mapping[int, NDArray[Any]]) -> None:
         """Write addresses of arrays to their places; they are kept as long as this object."""
         for place, array in arrays.items():
             assert array.flags.c_contiguous
