@@ -8,18 +8,18 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..runtime.computed import Computed, pictured
-from ..runtime.errors import AssurgentError, InputError
-from ..runtime.mechanism.model import FRAME, Model
-from ..runtime.mechanism.steps import Step, analysis, described, structural_pairs
-from ..runtime.mechanism.structure import Structure
-from ..runtime.motion.facts import four_bars
-from ..runtime.motion.kinematics import prepare
-from ..runtime.motion.planning import study
-from ..runtime.motion.results import Results
-from ..runtime.motion.run import failure_message
-from ..runtime.pictures.window import window
-from ..runtime.verify_mechanism import MechanismVerification, verify_mechanism
+from ..dynamics.computed import Computed, pictured
+from ..common.errors import AssurgentError, InputError
+from ..mechanism.model import FRAME, Model
+from ..mechanism.analysis_steps import Step, analysis, described, structural_pairs
+from ..mechanism.structure import Structure
+from ..mechanism.grashof import four_bars
+from ..motion.kinematics import prepare
+from ..mechanism.plans.planning import study
+from ..motion.results import Results
+from ..motion.run import failure_message
+from ..pictures.window import window
+from ..verification.verify_mechanism import MechanismVerification, verify_mechanism
 from .cycle import Cycle, cycle_of
 from .equations import GroupEquations, group_equations
 

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..runtime.mechanism.model import Model
-from ..runtime.mechanism.structure import Structure
-from ..runtime.motion.continuity import follow, quality
-from ..runtime.motion.kinematics import report as results_of
-from ..runtime.motion.plan import Array
-from ..runtime.motion.program import GroupStep, Program
-from ..runtime.motion.results import JointSeries, Results
-from ..runtime.motion.run import Failure
+from ..mechanism.model import Model
+from ..mechanism.structure import Structure
+from ..motion.branches import follow, quality
+from ..motion.kinematics import report as results_of
+from ..mechanism.plans.plan import Array
+from ..runtime.program import GroupStep, Program
+from ..motion.results import JointSeries, Results
+from ..motion.run import Failure
 
 INSTANTS = 361
 WHOLE_TURN = 2 * np.pi * (1 - 1e-9)

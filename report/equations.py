@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from ..codegen.derive import derive
 from ..codegen.generate import find_specification
 from ..codegen.show import Naming, Shown, equations, formula, positions
-from ..runtime.mechanism.model import Model
-from ..runtime.motion.group_names import group_names
-from ..runtime.motion.program import GroupStep, Program
+from ..mechanism.model import Model
+from ..runtime.group_names import group_names
+from ..runtime.program import GroupStep, Program
 
 MOST_GROUPS = 12  # whose equations are written out; further ones of a type that was shown are named only
 _FIRST = {r"\varphi^T", "h^T", r"\Phi", r"\Phi_\varphi", r"\chi", r"\Phi_h", r"\Phi_t"}

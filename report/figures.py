@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..runtime.pictures.draw import FONT
-from ..runtime.pictures.plot import name_curves
+from ..pictures.draw import FONT
+from ..pictures.plot import name_curves
 from .cycle import GroupQuality
 
 if TYPE_CHECKING:

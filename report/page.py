@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..runtime.files import check_target, write_whole
-from ..runtime.mechanism.model import FRAME, Model
-from ..runtime.mechanism.steps import structural_pairs
-from ..runtime.pictures.diagram import structural_diagram
-from ..runtime.pictures.plot import default_names, histories, paths
+from ..common.files import check_target, write_whole
+from ..mechanism.model import FRAME, Model
+from ..mechanism.analysis_steps import structural_pairs
+from ..pictures.diagram import structural_diagram
+from ..pictures.plot import default_names, histories, paths
 from .content import Content, Progress, gather
 from .cycle import TRANSMITTING
 from .figures import diagram_figure, own_ids, pdf, quality_figure, svg
