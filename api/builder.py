@@ -285,6 +285,16 @@ class Mechanism:
         self._check(results)
         return animate(self.model(), results, path, **options)
 
+    def report(self, path: Path | str, verification: bool = True, **settings: float) -> Path:
+        """Write one page on the mechanism (.html, or .tex with its figures beside it) and return its path.
+
+        Where the motion ends early, the page is written as far as it came, and AssemblyError raised.
+        """
+        from assurgent.report.page import write_report
+
+        write_report(self.model(**settings), path, verification).motion.finished()
+        return Path(path)
+
     def _check(self, results: object) -> None:
         from assurgent.motion.results import Results
 

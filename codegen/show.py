@@ -343,7 +343,7 @@ def _latex(value: sp.MatrixBase | sp.Expr) -> str:
         if stem != x.name:
             head, below, index = _latex_name(stem).partition("_{")
             names[x] = rf"\dot{{{head}}}{below}{index}"
-    return str(sp.latex(value, mat_delim="[", symbol_names=names, full_prec=False))
+    return str(sp.latex(value, mat_delim="[", symbol_names=names, full_prec=False, mul_symbol=r"\, "))
 
 
 class _Pretty(PrettyPrinter):

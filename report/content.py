@@ -8,14 +8,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..dynamics.computed import Computed, pictured
 from ..common.errors import AssurgentError, InputError
-from ..mechanism.model import FRAME, Model
+from ..dynamics.computed import Computed, pictured
 from ..mechanism.analysis_steps import Step, analysis, described, structural_pairs
-from ..mechanism.structure import Structure
 from ..mechanism.grashof import four_bars
-from ..motion.kinematics import prepare
+from ..mechanism.model import FRAME, Model
 from ..mechanism.plans.planning import study
+from ..mechanism.structure import Structure
+from ..motion.kinematics import prepare
 from ..motion.results import Results
 from ..motion.run import failure_message
 from ..pictures.window import window

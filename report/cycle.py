@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..mechanism.model import Model
+from ..mechanism.plans.plan import Array
 from ..mechanism.structure import Structure
 from ..motion.branches import follow, quality
 from ..motion.kinematics import report as results_of
-from ..mechanism.plans.plan import Array
-from ..runtime.program import GroupStep, Program
 from ..motion.results import JointSeries, Results
 from ..motion.run import Failure
+from ..runtime.program import GroupStep, Program
 
 INSTANTS = 361
 WHOLE_TURN = 2 * np.pi * (1 - 1e-9)
@@ -149,7 +149,8 @@ def _ranges(model: Model, structure: Structure, program: Program, results: Resul
             ends = [float(values.min()), float(values.max()), *(v for _, v in known)]
             low, high = min(ends), max(ends)
             whole = quantity == "angle" and high - low >= WHOLE_TURN
-            found.append(Range(name, quantity, low, high, whole, tuple(known[:MOST_REVERSALS]), (name, quantity) in driven))
+            reversals = tuple(known[:MOST_REVERSALS])
+            found.append(Range(name, quantity, low, high, whole, reversals, (name, quantity) in driven))
     for name, driver in model.drivers.items():
         values = results.drivers[name].value
         if driver.joint is None and len(values) and np.ptp(values) > 0:

@@ -65,13 +65,14 @@ def _equations(model: Model, step: GroupStep, same_as: str) -> GroupEquations:
     if same_as:
         return GroupEquations(*head, positions(derivation), same_as=same_as)
     zero = {n: 0.0 for n, value in names.numbers.items() if abs(value) < NOTHING * model.size}  # others stay letters
-    all_of_them = equations(derivation, Naming(names.names, zero))
-    first, closed, rest = [], [], []
-    for s in all_of_them:
-        place = closed if s.name else first if s.left in _FIRST or "^{-1}" in s.left else rest
-        place.append(_formula(s))
-    return GroupEquations(*head, positions(derivation), tuple(first), tuple(closed), tuple(rest))
+    parts: dict[str, list[Formula]] = {"constraints": [], "closed_form": [], "rates": []}
+    for s in equations(derivation, Naming(names.names, zero)):
+        parts[_part(s)].append(Formula(s.title, formula(s)))
+    constraints, closed_form, rates = (tuple(found) for found in parts.values())
+    return GroupEquations(*head, positions(derivation), constraints, closed_form, rates)
 
 
-def _formula(s: Shown) -> Formula:
-    return Formula(s.title, formula(s))
+def _part(s: Shown) -> str:
+    if s.name:
+        return "closed_form"
+    return "constraints" if s.left in _FIRST or "^{-1}" in s.left else "rates"

@@ -122,13 +122,14 @@ def _place(ax: Any, element: Any, dx: float, dy: float, order: int) -> None:
         ax.add_patch(Circle((number("cx") + dx, number("cy") + dy), number("r"), **colours))
     elif tag == "path":
         numbers = [float(v) for v in re.findall(r"-?[\d.]+", element.get("d", ""))]
-        corners = np.array(numbers).reshape(-1, 2) + (dx, dy)
+        corners = np.array(numbers).reshape(-1, 2) + np.array([dx, dy])
         outline = Outline(corners, [Outline.MOVETO, Outline.CURVE3, Outline.CURVE3])
         arrow = "-|>,head_length=4,head_width=2" if element.get("marker-end") else "-"
         del colours["facecolor"]
         ax.add_patch(FancyArrowPatch(path=outline, arrowstyle=arrow, fill=bool(element.get("marker-end")),
                                      facecolor=element.get("stroke"), **colours))  # fmt: skip
     elif tag == "text":
-        ax.text(number("x") + dx, number("y") + dy, element.text.replace("$", r"\$"), fontsize=0.72 * number("font-size"),
+        words = element.text.replace("$", r"\$")  # no mathematics
+        ax.text(number("x") + dx, number("y") + dy, words, fontsize=0.72 * number("font-size"),
                 color=element.get("fill"), weight=element.get("font-weight"), va="baseline", zorder=order,
                 ha={"middle": "center", "start": "left"}[element.get("text-anchor", "start")])  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..common.files import check_target, write_whole
-from ..mechanism.model import FRAME, Model
 from ..mechanism.analysis_steps import structural_pairs
+from ..mechanism.model import FRAME, Model
 from ..pictures.diagram import structural_diagram
 from ..pictures.plot import default_names, histories, paths
 from .content import Content, Progress, gather
@@ -44,7 +45,7 @@ def write_report(
         folder.mkdir(exist_ok=True)
         places = {}
         for name, figure in (*figures.items(), *((n, diagram_figure(t)) for n, t in diagrams.items())):
-            write_whole(folder / f"{name}.pdf", lambda part, figure=figure: pdf(figure, part))
+            write_whole(folder / f"{name}.pdf", partial(pdf, figure))
             places[name] = f"{folder.name}/{name}.pdf"
         text = safe(_rendered("report.tex.jinja", content, places, autoescape=False))
     write_whole(path, lambda part: part.write_text(text, "utf-8", newline="\n"))
