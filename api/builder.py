@@ -296,7 +296,7 @@ class Mechanism:
 
         Where the motion ends early, the page is written as far as it came, and AssemblyError raised.
         """
-        from assurgent.report.page import write_report
+        from assurgent.report.document import write_report
 
         write_report(self.model(**settings), path, verification).motion.finished()
         return Path(path)

@@ -31,7 +31,7 @@ def add_commands(add: Callable[..., argparse.ArgumentParser]) -> None:
 
 def command_report(options: argparse.Namespace) -> int:
     """Write the report; where the motion ends early it is written as far as it came, and the reason told."""
-    from ..report.page import ENDINGS, write_report
+    from ..report.document import ENDINGS, write_report
 
     path = Path(options.output or f"{Path(options.file).stem}-report.html")
     check_target(path, ENDINGS)

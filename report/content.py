@@ -10,7 +10,7 @@ import numpy as np
 
 from ..common.errors import AssurgentError, InputError
 from ..dynamics.computed import Computed, pictured
-from ..mechanism.analysis_steps import Step, analysis, described, structural_pairs
+from ..mechanism.analysis_steps import AnalysisStep, analysis, described, structural_pairs
 from ..mechanism.grashof import four_bars
 from ..mechanism.model import FRAME, Model
 from ..mechanism.plans.planning import study
@@ -21,7 +21,7 @@ from ..motion.run import failure_message
 from ..pictures.window import window
 from ..verification.verify_mechanism import MechanismVerification, verify_mechanism
 from .cycle import Cycle, cycle_of
-from .equations import GroupEquations, group_equations
+from .group_equations import GroupEquations, group_equations
 
 Progress = Callable[[str], None]
 
@@ -66,7 +66,7 @@ class Content:
     model: Model
     structure: Structure
     mobility: Mobility
-    steps: list[Step]
+    steps: list[AnalysisStep]
     steps_text: list[str]
     motion: Computed
     cycle: Cycle | None = None

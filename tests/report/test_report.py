@@ -17,9 +17,9 @@ import assurgent
 from assurgent.cli.commands import main
 from assurgent.mechanism.reader import load
 from assurgent.report.content import Content, gather
+from assurgent.report.document import write_report
 from assurgent.report.latex import escaped, safe
 from assurgent.report.mathml import mathml
-from assurgent.report.page import write_report
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 SILENT = lambda _: None  # noqa: E731

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ..codegen.derive import derive
-from ..codegen.generate import find_specification
 from ..codegen.show import Naming, Shown, equations, formula, positions
 from ..mechanism.model import Model
 from ..runtime.group_names import group_names
+from ..runtime.library_build import find_specification
 from ..runtime.program import GroupStep, Program
 
 MOST_GROUPS = 12  # whose equations are written out; further ones of a type that was shown are named only

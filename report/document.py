@@ -17,9 +17,9 @@ from ..pictures.diagram import structural_diagram
 from ..pictures.plot import default_names, histories, paths
 from .content import Content, Progress, gather
 from .cycle import TRANSMITTING
-from .figures import diagram_figure, own_ids, pdf, quality_figure, svg
 from .latex import escaped, safe
 from .mathml import mathml
+from .report_figures import diagram_figure, own_ids, pdf, quality_figure, svg
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
