@@ -21,7 +21,8 @@ from ..mechanism.nominal import nominal, replaced
 from ..mechanism.structure import Structure
 from ..mechanism.traced import Traced
 from ..mechanism.tracing import trace
-from ..motion.planning import plan_groups, studied
+from ..motion.named_plan import plan_all
+from ..motion.planning import studied
 from ..motion.program import Program, build
 from .coordinates import Gauge, Weighed, driven_by
 from .mechanics import Mechanics
@@ -84,7 +85,7 @@ class Again:
             model = driven_by(self.traced.model, chosen, values)
             try:
                 structure = studied(model)
-                self._planned[chosen] = structure, build(model, plan_groups(model, structure), _silent)
+                self._planned[chosen] = structure, build(model, plan_all(model, structure, check=False), _silent)
                 self._numbers = None
             except AssurgentError:
                 self._special.add(chosen)

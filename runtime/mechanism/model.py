@@ -19,6 +19,7 @@ from . import arithmetic
 
 if TYPE_CHECKING:
     from .interest import Vector
+    from .named_groups import NamedGroup
 
 Array = NDArray[np.float64]
 FRAME = "frame"
@@ -274,6 +275,7 @@ class Model:
     assembly: Mapping[str, int] = field(default_factory=dict)
     welds: Mapping[str, tuple[str, str]] = field(default_factory=dict)  # names of weld joints, for messages
     vectors: Mapping[str, Vector] = field(default_factory=dict)
+    groups: Mapping[str, NamedGroup] = field(default_factory=dict)
     origin: Path | None = None
 
     @property

@@ -26,6 +26,7 @@ from .interest import add_centres, read_vectors
 from .joints import JointBuilder, declare
 from .loads import read_loads
 from .model import FRAME, Array, Body, Driver, Joint, Load, Mass, Model, PointForce, Simulation, ends_of
+from .named_groups import read_groups
 from .rigid import Assembly, Declared, assemble, check_sharing, total_mass
 from .source import Source, shown
 
@@ -33,7 +34,7 @@ MAX_BYTES = 8_000_000
 MAX_TIMES = 50_000_000
 TABLES = (
     *("parameters", "points", "bodies", "joints", "drivers", "simulation"),
-    *("forces", "initial", "actuators", "assembly", "vectors"),
+    *("forces", "initial", "actuators", "assembly", "vectors", "groups"),
 )
 TOP = ("format", "name", "space", "gravity", *TABLES)
 
@@ -127,6 +128,7 @@ def from_data(
         assembly=_modes(source),
         welds={weld.name: (weld.first, weld.second) for weld in welds},
         vectors=read_vectors(source, assembly),
+        groups=read_groups(source),
         origin=path,
     )
 

@@ -13,8 +13,9 @@ from ..errors import InputError, nearest
 from ..mechanism.model import Model
 from ..mechanism.structure import Structure
 from .continuity import follow
+from .named_plan import plan_all
 from .plan import Array
-from .planning import plan_groups, studied
+from .planning import studied
 from .program import GroupStep, Program, build
 from .reported import reported
 from .results import Results, vectors_of
@@ -50,7 +51,7 @@ def prepare(model: Model, progress: Callable[[str], None] = _silent) -> tuple[St
                 f"{where}: [assembly] {name}: there is no such group{nearest(name, groups)} - the groups are "
                 f"{', '.join(groups)}"
             )
-    return structure, build(model, plan_groups(model, structure), progress)
+    return structure, build(model, plan_all(model, structure), progress)
 
 
 def run(

@@ -129,13 +129,13 @@ def listed_modes(model: Model, structure: Structure) -> dict[str, str]:
     """
     if set(model.movable) - {b for g in structure.groups for b in g.bodies}:
         return {}
-    from .planning import plan_groups
+    from .named_plan import plan_all
     from .program import build
     from .run import solve
     from .solvers import available
 
     try:
-        plans = plan_groups(model, structure)
+        plans = plan_all(model, structure)
         if not all(available(p) for p in plans):
             return {}
         program = build(model, plans, lambda _: None)
