@@ -314,8 +314,8 @@ class _Builder:
             case Spanned(origin, point, vectors, factors):
                 spanned = tuple(_between(*map(place, v)) if isinstance(v, tuple) else place(v) for v in vectors)
                 turned = Carrier(place(origin), spanned)
-                axes = tuple(turned.vector(column) for column in factors.T)
-                return Carrier(Carrier(place(origin), axes).point(-point), axes)
+                whole = Carrier(place(origin), tuple(turned.vector(column) for column in factors.T))
+                return Carrier(whole.point(-point), whole.axes)
         raise AssertionError(placement)
 
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..model import FRAME, Array, Body, Joint, Model
-from ..numbers.arithmetic import scalar, turned
+from ..model import FRAME, Array, Body, Model
+from ..numbers.arithmetic import scalar
 from ..numbers.nominal import nominal
 from ..structure import Group
-from .named_where import Carried
+from .named_where import Carried, cross, held_rotation
 from .plan import Along, Axes, Between, FoundBy, GroupPlan, Placement, PointName, PointOf, Spanned, VectorName, VectorOf
 
 APART = 1e-9  # of the size: nearer points are one; as a sine: nearer directions are one
@@ -81,7 +81,8 @@ class Places:
             return False
         far = self._farthest(points)
         if far is not None and (self.model.dimension == 2 or body.rod):
-            self.placements[name] = Between(*map(self._point, far), points[far[0]], points[far[1]])
+            P, Q = far
+            self.placements[name] = Between(self._point(P), self._point(Q), points[P], points[Q])
             return True
         held = self._held(body)
         if held is not None:
@@ -110,7 +111,7 @@ class Places:
                 continue
             other = joint.second if joint.first == body.name else joint.first
             if other in self.solved or other in self.placements:
-                return tuple(VectorOf(other, column) for column in _relative(joint, body.name).T)
+                return tuple(VectorOf(other, column) for column in held_rotation(joint, body.name).T)
         return None
 
     def _spanned(
@@ -141,7 +142,7 @@ class Places:
         found = []
         for body, (base, u, v) in self.apart.items():
             point = self.named[base].local[body]
-            w = _cross(u.local, v.local)
+            w = cross(u.local, v.local)
             factors = _inverse(u.local, v.local, w)
             place = Spanned(FoundBy(first, self._point(base)), point, ("u", "v", "w"), factors)
             start = np.asarray(self.model.bodies[body].rotation @ w)
@@ -162,25 +163,7 @@ def _best(choices: Sequence[tuple[float, Choice]]) -> Choice | None:
     return best[1] if best[0] > APART else None
 
 
-def _cross(x: Array, y: Array) -> Array:
-    return np.array([x[1] * y[2] - x[2] * y[1], x[2] * y[0] - x[0] * y[2], x[0] * y[1] - x[1] * y[0]])
-
-
 def _inverse(u: Array, v: Array, w: Array) -> Array:
     """Return the inverse of the matrix with these columns; its entries may be traced."""
-    first, second, third = _cross(v, w), _cross(w, u), _cross(u, v)
-    return np.array([first, second, third]) / scalar(u @ first)
-
-
-def _relative(joint: Joint, body: str) -> Array:
-    """Return the rotation from the axes of a body to those of the other one, which a P joint holds."""
-    if len(joint.a) == 2:
-        unit = turned(joint.angle if body == joint.second else -joint.angle)
-        return np.array([[unit.real, -unit.imag], [unit.imag, unit.real]])
-    own, other = [
-        np.array([axis, normal, _cross(axis, normal)]).T
-        for axis, normal in ((joint.axis_a, joint.normal_a), (joint.axis_b, joint.normal_b))
-    ]
-    if body == joint.second:
-        own, other = other, own
-    return np.asarray(other @ own.T)
+    first, second, third = cross(v, w), cross(w, u), cross(u, v)
+    return np.asarray(np.array([first, second, third]) / scalar(u @ first))

@@ -66,7 +66,7 @@ def _angle(model: Model, joint: Joint) -> float:
         found: float = two.angle - one.angle + joint.offset
         return found
     axis, start, end = one.rotation @ joint.axis_a, one.rotation @ joint.normal_a, two.rotation @ joint.normal_b
-    cosine, sine = arithmetic.scalar(start @ end), arithmetic.scalar(axis @ np.cross(start, end))
+    cosine, sine = arithmetic.scalar(start @ end), arithmetic.scalar(axis @ cross(start, end))
     turned: float = arithmetic.atan2(sine, cosine)
     return turned
 
@@ -75,6 +75,25 @@ def _displacement(model: Model, joint: Joint) -> float:
     one, two = model.bodies[joint.first], model.bodies[joint.second]
     found: float = arithmetic.scalar((one.rotation @ joint.axis_a) @ (two.outside(joint.b) - one.outside(joint.a)))
     return found
+
+
+def cross(x: Array, y: Array) -> Array:
+    """Return x × y; entries may be traced."""
+    return np.array([x[1] * y[2] - x[2] * y[1], x[2] * y[0] - x[0] * y[2], x[0] * y[1] - x[1] * y[0]])
+
+
+def held_rotation(joint: Joint, body: str) -> Array:
+    """Return the rotation from the axes of a body to those of the other one, which a P joint holds."""
+    if len(joint.a) == 2:
+        unit = arithmetic.turned(joint.angle if body == joint.second else -joint.angle)
+        return np.array([[unit.real, -unit.imag], [unit.imag, unit.real]])
+    own, other = [
+        np.array([axis, normal, cross(axis, normal)]).T
+        for axis, normal in ((joint.axis_a, joint.normal_a), (joint.axis_b, joint.normal_b))
+    ]
+    if body == joint.second:
+        own, other = other, own
+    return np.asarray(other @ own.T)
 
 
 class Where:
@@ -103,8 +122,20 @@ class Where:
             return self._point(key, value)
         if kind in ("vector", "unit vector"):
             found = self._direction(key, value, dependent)
-            return self._unit(key, found) if found is not None and kind == "unit vector" else found
+            if found is None:
+                return None
+            return self._held(self._unit(key, found) if kind == "unit vector" else found)
         return self._number(key, kind, value)
+
+    def _held(self, found: Carried) -> Carried:
+        """Return a direction with all bodies that have it because P joints of the group hold their angles."""
+        local, slides = dict(found.local), [j for j in self.group.pairs if j.kind == "P"]
+        for _ in slides:
+            for joint in slides:
+                for one, other in ((joint.first, joint.second), (joint.second, joint.first)):
+                    if one in local and other not in local:
+                        local[other] = np.asarray(held_rotation(joint, one) @ local[one])
+        return Carried(found.text, False, local)
 
     def _unit(self, key: str, found: Carried) -> Carried:
         lengths = {body: arithmetic.norm(local) for body, local in found.local.items()}
