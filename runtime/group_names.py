@@ -128,7 +128,7 @@ def _found(model: Model, plan: GroupPlan) -> Iterator[tuple[str, str, str | None
                 directions = list(zip(axes, rows, strict=False))
             case Spanned(origin, point, vectors):
                 places = [(origin, point)]
-                places += [(n, _local(placement, i)) for i, v in enumerate(vectors) if isinstance(v, tuple) for n in v[1:]]
+                places += [(v[1], _local(placement, i)) for i, v in enumerate(vectors) if isinstance(v, tuple)]
                 directions = [(v, _local(placement, i)) for i, v in enumerate(vectors) if not isinstance(v, tuple)]
         for name, local in places:
             if isinstance(name, str):

@@ -230,7 +230,7 @@ class Where:
     def _coordinate(self, key: str, kind: str, name: str, joint: Joint) -> Measured:
         wanted = "angle" if kind == "angle" else "displacement"
         if joint.kind not in (("R", "C", "H") if kind == "angle" else ("P", "C", "H", "slot")):
-            self.fail(key, f"'{name}': a joint of type {joint.kind} has no {wanted}, and this is a {kind}")
+            self.fail(key, f"'{name}': a joint of type {joint.kind} has no {wanted}, which this {kind} is to be")
         driven = [d for d in self.model.drivers.values() if d.joint == joint.name and d.kind == wanted]
         return Measured(name, driver=driven[0]) if driven else Measured(name, joint=joint)
 
