@@ -15,11 +15,11 @@ from ..mechanism.structure import Structure
 from ..runtime.named_plan import plan_all
 from ..runtime.program import GroupStep, Program, build
 from ..runtime.solvers import bind
-from .coordinates import Coordinate, driven_by
+from .coordinates import JointCoordinate, driven_by
 from .instant_kinematics import Mechanics
 from .posture import Posture
 
-Chosen = tuple[Coordinate, ...]
+Chosen = tuple[JointCoordinate, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +49,7 @@ class Sets:
     ) -> None:
         self.model, self.progress, self._planned = model, progress, planned
         self._built: dict[Chosen, Built] = {}
-        self._met: dict[Chosen, dict[Coordinate, float]] = {}
+        self._met: dict[Chosen, dict[JointCoordinate, float]] = {}
         self.refused: dict[Chosen, AssurgentError] = {}
         self.first: Chosen = ()  # the set at the start, where a run has chosen it
         self._entered: dict[Chosen, tuple[Posture, Mechanics, dict[str, Array]]] = {}  # where each set was last
@@ -76,7 +76,7 @@ class Sets:
                 raise
         return self._built[chosen]
 
-    def met(self) -> list[tuple[Chosen, dict[Coordinate, float]]]:
+    def met(self) -> list[tuple[Chosen, dict[JointCoordinate, float]]]:
         """Return the sets that were built here, and where their coordinates were."""
         return list(self._met.items())
 

@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from functools import cache
 
 from ..common.errors import GenerationError, InputError, nearest
+from ..common.type_files import SPECIFICATION, module_name
 from .group_type import GroupType
 from .sources import digest
 from .sources import package_folder as package_folder
-from .store import SPECIFICATION, Store, StoredType, module_name
+from .store import Store, StoredType
 
 Report = Callable[[str], None]
 REPAIR = "generate it again: assurgent generate SPEC"
@@ -188,7 +189,7 @@ def specification_of(name: str) -> str:
 
 def regenerate(specification: str, origin: str, store: Store) -> StoredType:
     """Generate a type anew from the text of its specification (imports the generator)."""
-    from ..codegen.generate import generate_type
     from ..codegen.specification_reader import parse_spec
+    from .library_build import generate_type
 
     return generate_type(parse_spec(specification, origin), store=store).stored

@@ -10,12 +10,13 @@ from functools import cache
 
 from ..codegen.signature import Signature, signature
 from ..common.errors import GenerationError
+from ..common.type_files import module_name
 from ..mechanism.model import Function
 from ..mechanism.numbers.arithmetic import array
 from ..mechanism.plans.plan import Array, GroupPlan
 from .group_type import GroupType
 from .library import key_of, load, manifest
-from .store import Store, module_name
+from .store import Store
 
 Progress = Callable[[str], None]
 
@@ -121,8 +122,8 @@ def _own(plan: GroupPlan, equations: Signature, progress: Progress) -> GroupType
     found = _loaded(text)
     if found is not None:
         return found
-    from ..codegen.generate import generate_type
     from ..codegen.specification_reader import parse_spec
+    from .library_build import generate_type
 
     name = derived_name(plan.type, equations)
     progress(f"{name}: a new group type ({', '.join(plan.bodies)}); deriving its solver, once")
