@@ -18,7 +18,8 @@ from ..motion.kinematics import diagnostics, prepare
 from ..motion.program import Program
 from ..motion.reported import reported
 from ..motion.results import DriverSeries, Results
-from ..motion.run import Failure, Solution
+from ..motion.run import Solution
+from ..motion.sweeps import Failure
 from ..motion.timefunctions import check_times
 from .applied import Applied
 from .bodylanes import BodyLanes, in_portions

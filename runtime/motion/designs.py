@@ -35,9 +35,10 @@ from .plan import Array
 from .program import GroupStep, Program
 from .reported import followed_times, steps_of
 from .results import DriverSeries, Results
-from .run import Failure, failure_message, solve
+from .run import failure_message, solve
 from .sensitivities import Carrier, Sensitivities, not_whole
 from .sequence import SOLVED_KINDS, Ints
+from .sweeps import Failure
 from .threads import each, thread_count
 from .threads import threads as using_threads
 from .timefunctions import check_times

@@ -9,7 +9,8 @@ from .continuity import follow
 from .global_system import build
 from .plan import Array
 from .program import GroupStep, Program
-from .run import Solution, begin, solve, stop
+from .run import Solution, begin, solve
+from .sweeps import stop
 
 ROUNDS = 40
 NEAR_ENOUGH = 1e-6  # of the largest coordinate: farther from the groups' own solution is another branch

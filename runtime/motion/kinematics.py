@@ -18,7 +18,8 @@ from .planning import plan_groups, studied
 from .program import GroupStep, Program, build
 from .reported import reported
 from .results import Results, vectors_of
-from .run import Failure, Solution, failure_message
+from .run import Solution, failure_message
+from .sweeps import Failure
 from .threads import threads as using_threads
 from .timefunctions import check_times
 

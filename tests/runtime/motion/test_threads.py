@@ -11,7 +11,8 @@ from assurgent.runtime.errors import InputError
 from assurgent.runtime.mechanism import reader
 from assurgent.runtime.motion import kinematics
 from assurgent.runtime.motion.course import Course, Meeting
-from assurgent.runtime.motion.run import begin, segments
+from assurgent.runtime.motion.run import begin
+from assurgent.runtime.motion.sweeps import segments
 from assurgent.runtime.motion.threads import each, thread_count, threads
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
