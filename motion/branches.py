@@ -1,0 +1,279 @@
+"""No silent change of branch: a run is looked through, followed closely where that is not certain, and run again.
+
+A closed form holds its sign, and Newton-Raphson follows a prediction: right as long as the branches stay apart. Whether
+they do between two instants, the conditioning tells, a function of time that is zero where branches meet and where a
+group comes apart or leaves for infinity. Steps between which it may reach zero, and steps that jump, are solved anew in
+ever finer ones. What is found there is one of four: nothing; instants that the run needs as well; a meeting, through
+which the motion follows the tangent of its own branch; or the end of the motion, with its time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..common.status import NO_ASSEMBLY
+from ..common.status import SINGULAR as DEAD_POINT
+from ..mechanism.plans.plan import Array
+from ..runtime.program import GroupStep, Program
+from .bridges import BLURRED, MEETING, bottom, meeting_at
+from .closer_look import part_of, quality, sampled
+from .course import Course
+from .inner_times import MOST_INNER, grid_of, turning
+from .run import Before, Solution, signs_at, solve
+from .sweeps import stop
+
+ROUNDS, FEW = 60, 8  # of looking and solving again: of a stretch of a run, and of a whole one
+WINDOW, BESIDE = 320, 32  # lanes of a stretch, and those at its ends that the next one looks at as well
+MOST = 64  # further lanes for one of a stretch
+ZOOMS, SAMPLES = 16, 17
+
+def follow(program: Program, time: Array, method: str = "td", numbers: Array | None = None) -> Solution:
+    """Return the motion at the asked times with every group kept on its branch; `numbers` are those of a design."""
+    if method.startswith("global"):
+        from .global_run import follow_global
+
+        return follow_global(program, time, method, numbers)
+    run, course, most = Run(program, time, method, numbers), Course(), max(MOST_INNER, len(time))
+    solution, settled = _rounds(run, course, FEW, most)
+    if not settled:
+        course, settled = _in_stretches(run)
+        solution, settled = _rounds(run, course, FEW if settled else 1, most)
+    for name in program.sequence.groups if not settled else ():  # what is not certain is not shown
+        step = step_of(solution, name)
+        unsettled = _spots(solution, step, course)
+        if unsettled:
+            _end(solution, step, unsettled[0][0], DEAD_POINT)
+    return solution
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run, or a stretch of one that goes on from a lane of the stretch before and is looked at up to a horizon."""
+
+    program: Program
+    time: Array
+    method: str
+    numbers: Array | None
+    stretch: bool = False
+    before: Before | None = None
+    horizon: float = np.inf
+
+
+def _rounds(run: Run, course: Course, rounds: int, most: int) -> tuple[Solution, bool]:
+    """Solve and look, again and again, until nothing is due; False where that does not happen.
+
+    Of a stretch a round that finds a meeting is not counted: each of many groups may have one in every turn.
+    """
+    begun, left = len(course.extra), rounds
+    while left > 0 and len(course.extra) - begun <= most:
+        solution = solve(run.program, run.time, run.method, course=course, numbers=run.numbers, before=run.before)
+        known = course.met
+        if len(more := turning(solution)):
+            course.extra += more.tolist()
+        elif not any(_mend(solution, name, course, run.horizon) for name in run.program.sequence.groups):
+            return solution, True
+        left -= not run.stretch or course.met == known
+    return solution, False
+
+
+def _in_stretches(run: Run) -> tuple[Course, bool]:
+    """Follow a long run stretch by stretch, so that cost grows with its length; its course, and whether that is whole.
+
+    Where a stretch does not settle, nothing behind it is looked at.
+    """
+    base = grid_of(run.program, run.time, Course(), run.numbers)
+    most = MOST * WINDOW * max(1, len(run.program.sequence.groups) // 8)
+    course, own, before, first, last = Course(), Course(), None, 0, 0
+    while last < len(base) - 1:
+        last = min(first + WINDOW, len(base) - 1)
+        horizon = float(base[last - BESIDE]) if last < len(base) - 1 else np.inf
+        stretch = Run(run.program, base[first : last + 1], run.method, run.numbers, True, before, horizon)
+        part, settled = _rounds(stretch, own, ROUNDS, most)
+        more = np.setdiff1d(part.time, base)
+        course.add(own, more)
+        if not settled or (part.failure is not None and part.failure.time <= horizon):
+            return course, settled
+        bridged = _covered([m.reach for found in own.meetings.values() for m in found])
+        starts = [k for k in range(first + 1, last - 2 * BESIDE) if not bridged(base[k], base[k])]
+        first = starts[-1] if starts else last - 2 * BESIDE
+        lane = int(np.searchsorted(part.time, base[first]))
+        before = Before(part, lane, signs_at(part, lane), (float(base[0]), float(base[-1])))
+        own = own.since(float(base[first]), more)
+    return course, True
+
+
+def step_of(solution: Solution, name: str) -> GroupStep:
+    sequence = solution.program.sequence
+    step = sequence.items[sequence.groups[name]].group_step
+    assert step is not None
+    return step
+
+
+def _mend(solution: Solution, name: str, course: Course, horizon: float = np.inf) -> bool:
+    """Look closely at a group where that is due; True where the run needs more instants or has to change a branch."""
+    from ..runtime.sequencer import JUMP, LONG, SUSPECTS
+
+    if step_of(solution, name).solver.group.steady:
+        return False
+    failed = solution.failure is not None and solution.failure.group == name
+    if not failed and (solution.solved == 0 or not solution.report[name][SUSPECTS] > 0):
+        if solution.solved == 1 and not solution.report[name][0] > MEETING:
+            stop(solution, step_of(solution, name), 0, DEAD_POINT)
+        return False
+    step, again = step_of(solution, name), False
+    for low, high, mark in _spots(solution, step, course):
+        if low >= horizon or (solution.failure is not None and low > solution.failure.time):
+            break
+        if mark == LONG:
+            course.extra += np.linspace(low, high, 5)[1:-1].tolist()
+            again = True
+            continue
+        if solution.solved == 0:  # the run begins where branches meet, or cannot begin
+            kind, times, high = "zero", solution.time[:1], float(solution.time[min(1, len(solution.time) - 1)])
+        else:
+            kind, times = _located(solution, step, low, high, mark == JUMP)
+        meeting = None
+        behind = np.minimum(times + 1e-7 * (high - low), solution.span[1])
+        if kind == "open" and (behind <= times or np.isfinite(sampled(solution, step, behind)[0]).all()):
+            kind = "zero"  # for an instant only
+        ends = [c for c in solution.span if c in (low, high)]
+        if kind == "clear" and ends and (mark == JUMP or sampled(solution, step, np.array(ends))[0].min() < BLURRED):
+            # branches that meet just outside of the run, or at its very end, take digits, too
+            meeting = meeting_at(solution, step, float(ends[-1]), high - low, outside=True)
+            kind = "zero" if meeting is not None else "through" if mark == JUMP else "clear"
+        if kind == "open":
+            _end(solution, step, float(times[0]), NO_ASSEMBLY)
+        elif kind == "zero":
+            if meeting is None and high > low:
+                meeting = meeting_at(solution, step, float(times[0]), high - low)
+            if meeting is None and solution.solved > 0:
+                _end(solution, step, float(times[0]), DEAD_POINT)
+            if meeting is None:
+                continue
+            course.extra += np.linspace(low, high, SAMPLES).tolist()
+            course.meetings.setdefault(name, []).append(meeting)
+            return True  # what lies beyond is on another branch
+        else:
+            course.clear.setdefault(name, []).append((low, float(times[-1]) if kind == "through" else high))
+            if kind == "through":
+                course.extra += times.tolist()
+                again = True
+    return again
+
+
+def _spots(solution: Solution, step: GroupStep, course: Course) -> list[tuple[float, float, int]]:
+    """Return the stretches of time that a closer look is due to, and why."""
+    from ..runtime.sequencer import LONG, NEAR, NEAR_AND_LONG, NOTHING, marks
+
+    t, n, name = solution.time, solution.solved, step.plan.name
+    found = np.zeros(max(n - 1, 0), dtype=np.int64)
+    if n > 1:
+        marks(quality(solution, step)[0], solution.state, t, step.phi_rows, step.solver.closed_form, found)
+    spots = [(float(t[k]), float(t[k + 1]), int(found[k])) for k in np.flatnonzero(found != NOTHING)]
+    failure = solution.failure
+    if failure is not None and failure.group == name and n < len(t) and failure.time == t[n]:
+        spots.append((float(t[max(n - 1, 0)]), float(t[n]), NEAR))
+    bridged = _covered([m.reach for m in course.meetings.get(name, [])])
+    cleared = _covered(course.clear.get(name, []))
+    due = []
+    for low, high, mark in spots:
+        if mark in (NEAR, NEAR_AND_LONG):
+            clear = cleared(low, high)
+            mark = NEAR if not clear else LONG if mark == NEAR_AND_LONG else NOTHING
+        carried = mark == LONG and high - low <= 1e-9 * (t[-1] - t[0]) and _carried(solution, step, low, high)
+        if mark != NOTHING and not carried and not bridged(low, high):
+            due.append((low, high, mark))
+    return due
+
+
+def _covered(stretches: list[tuple[float, float]]) -> Callable[[float, float], bool]:
+    """Return whether one of some stretches of time covers another."""
+    if not stretches:
+        return lambda low, high: False
+    begins, ends = np.array(sorted(stretches)).T
+    farthest = np.maximum.accumulate(ends)  # of all that have begun
+
+    def within(low: float, high: float) -> bool:
+        k = int(np.searchsorted(begins, low, side="right"))
+        return k > 0 and bool(farthest[k - 1] >= high)
+
+    return within
+
+
+def _end(solution: Solution, step: GroupStep, time: float, status: int) -> None:
+    """End the motion at a time, unless it ends before."""
+    if solution.failure is None or time <= solution.failure.time:
+        stop(solution, step, int(np.searchsorted(solution.time, time)), status, time)
+
+
+def _located(solution: Solution, step: GroupStep, low: float, high: float, jump: bool) -> tuple[str, Array]:
+    """Find out what happens in a stretch of time: clear, through (with the instants for it), zero or open (with when).
+
+    Zero is an instant at which the conditioning is, or at which the group jumps; open, one from which it cannot be
+    closed. Of a stretch in which Newton lost its way, the instants lead as far as smaller steps are known to.
+    """
+    shared = _shared(solution, step, low, high)
+    if shared is not None:
+        return "zero", np.array([shared])
+    whole, lost, path = high - low, False, np.zeros(0)
+    for _ in range(ZOOMS):
+        times = np.linspace(low, high, SAMPLES)
+        if not step.solver.closed_form:  # Newton needs the steps that led here
+            path = np.union1d(path, times)
+        kappa, part = sampled(solution, step, times, path)
+        open_at = np.flatnonzero(np.isnan(kappa))
+        if len(open_at):
+            lost = True
+            if open_at[0] == 0:
+                return "open", times[:1]
+            low, high = times[open_at[0] - 1], times[open_at[0]]
+            path = path[path <= low]
+            if high - low <= max(1e-12 * whole, 2 * np.spacing(abs(high))):
+                return "open", times[open_at[0] : open_at[0] + 1]
+            continue
+        if lost:
+            return "through", path
+        if jump:
+            ways = np.abs(np.diff(part)).max(axis=0)
+            j = int(np.argmax(ways))
+            if ways[j] < 0.4 * ways.sum():
+                return "clear", times
+            low, high = times[j], times[j + 1]
+            if high - low < 1e-9 * whole:
+                return ("clear" if _carried(solution, step, low, high) else "zero"), times[j : j + 2]
+            continue
+        j = int(np.argmin(kappa))
+        a, b = max(j - 1, 0), min(j + 1, SAMPLES - 1)
+        if kappa[j] < MEETING:
+            return "zero", np.array([bottom(solution, step, float(times[j]), whole)])
+        if kappa[j] > 0.5 * kappa[max(j - 2, 0) : j + 3].max():
+            return ("clear" if step.solver.closed_form else "through"), path
+        low, high = times[a], times[b]
+    return ("open" if lost else "clear"), np.array([high])
+
+
+def _carried(solution: Solution, step: GroupStep, low: float, high: float) -> bool:
+    """Whether what a group hangs on jumps between two very near instants, as formulas may: the group goes with it."""
+    part, lanes = part_of(solution, step, np.array([low, high]))
+    h, rates = part.state[:2, step.h_rows][:, :, lanes]
+    ways = 10 * (high - low) * np.abs(rates).max(axis=1) + 1e-7 * np.abs(h).max()
+    return bool((np.abs(h[:, 1] - h[:, 0]) > ways).any())
+
+
+def _shared(solution: Solution, step: GroupStep, low: float, high: float) -> float | None:
+    """Return the instant at which branches of another group meet, too, on which this one hangs.
+
+    What is known there has lost digits, so that a zero of the conditioning is told by its arms alone.
+    """
+    for name, meetings in solution.course.meetings.items():
+        for m in meetings if name != step.plan.name else ():
+            times = m.centre + 0.1 * m.spacing * np.array([-2.0, -1.0, 1.0, 2.0])
+            times = times[(times >= solution.span[0]) & (times <= solution.span[1])]
+            if low - m.spacing <= m.centre <= high + m.spacing and len(times) > 1:
+                arms = sampled(solution, step, times)[0] / np.abs(times - m.centre)
+                if np.ptp(arms) < 0.02 * arms.max() and arms.max() * m.spacing < 1.0:
+                    return m.centre
+    return None
