@@ -24,7 +24,7 @@ from . import mechanism_commands as cli_mechanism
 from . import verify_commands as cli_verify
 
 if TYPE_CHECKING:
-    from ..codegen.verify import Verification
+    from ..codegen.outcome import Verification
 
 out = Console()
 err = Console(stderr=True)
@@ -91,7 +91,7 @@ def _usable(chosen: Sequence[str]) -> tuple[list[str], bool]:
 
 
 def command_generate(options: argparse.Namespace) -> int:
-    from ..codegen.generate import generate
+    from ..runtime.library_build import generate
 
     path = Path(options.spec)
 
@@ -120,9 +120,10 @@ def command_verify(options: argparse.Namespace) -> int:
     from rich.progress import Progress
 
     from ..codegen.derive import derive
-    from ..codegen.generate import find_specification
-    from ..codegen.verify import BOUND, verify_module
+    from ..codegen.outcome import BOUND
+    from ..codegen.verify import verify_module
     from ..runtime.library import load
+    from ..runtime.library_build import find_specification
 
     results, bound = [], options.bound or BOUND
     joints = not options.types or cli_verify.JOINTS in options.types
@@ -205,8 +206,8 @@ def _number(value: float | None, bound: float) -> str:
 
 def command_show(options: argparse.Namespace) -> int:
     from ..codegen.derive import derive
-    from ..codegen.generate import find_specification
     from ..codegen.show import described, document
+    from ..runtime.library_build import find_specification
 
     style = "latex" if options.latex else "text" if _has_greek() else "ascii"
     if options.type.endswith(".toml"):
@@ -229,11 +230,11 @@ def command_show(options: argparse.Namespace) -> int:
 def _shown_groups(options: argparse.Namespace, style: str) -> list[str]:
     """Return the equations of groups of a mechanism, in its own names and numbers."""
     from ..codegen.derive import derive
-    from ..codegen.generate import find_specification
     from ..codegen.show import Naming, described
     from ..mechanism.reader import load as load_mechanism
     from ..motion.kinematics import prepare
     from ..runtime.group_names import group_names, steps_of
+    from ..runtime.library_build import find_specification
 
     model = load_mechanism(Path(options.type), {})
     structure, program = prepare(model, _report)

@@ -11,7 +11,7 @@ import sympy as sp
 from sympy.printing.pretty.pretty import PrettyPrinter, prettyForm
 from sympy.printing.pretty.pretty_symbology import pretty_symbol
 
-from .closedform import ClosedForm, Step, find_closed_form, is_sphere
+from .closedform import ClosedForm, SolutionStep, find_closed_form, is_sphere
 from .coefficients import EXPLICIT, Coefficients
 from .derive import Derivation, by_least_squares, symbol
 from .intersection import line_meets_quadric, linear_solution, total
@@ -219,7 +219,7 @@ def closed_form_formulas(derivation: Derivation) -> list[Shown]:
 
 
 def _block(
-    d: Derivation, form: ClosedForm, step: Step, suffix: str, taken: set[str], found: list[Shown]
+    d: Derivation, form: ClosedForm, step: SolutionStep, suffix: str, taken: set[str], found: list[Shown]
 ) -> None:
     """One block's formulas: intermediate values by name, then the unknowns."""
     e, n = step.expansion, step.block.size

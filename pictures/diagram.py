@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from xml.sax.saxutils import escape
 
-from ..mechanism.analysis_steps import Pair
+from ..mechanism.analysis_steps import KinematicPair
 from ..mechanism.model import FRAME, Model
 from ..mechanism.structure import Group, Structure
 
@@ -34,7 +34,7 @@ class _Panel:
     bottom: float
 
 
-def structural_diagram(model: Model, structure: Structure, pairs: Sequence[Pair] = ()) -> str:
+def structural_diagram(model: Model, structure: Structure, pairs: Sequence[KinematicPair] = ()) -> str:
     """Return the SVG text: the kinematic graph on the left, the structural diagram on the right.
 
     With `pairs` the graph is the structural one (Fig. 3b): as many thin edges as a pair has degrees, bold where driven.
