@@ -36,7 +36,7 @@ def follow(program: Program, time: Array, method: str = "td", numbers: Array | N
         from .global_run import follow_global
 
         return follow_global(program, time, method, numbers)
-    run, course, most = Run(program, time, method, numbers), Course(), max(MOST_INNER, len(time))
+    run, course, most = Way(program, time, method, numbers), Course(), max(MOST_INNER, len(time))
     solution, settled = _rounds(run, course, FEW, most)
     if not settled:
         course, settled = _in_stretches(run)
@@ -50,7 +50,7 @@ def follow(program: Program, time: Array, method: str = "td", numbers: Array | N
 
 
 @dataclass(frozen=True)
-class Run:
+class Way:
     """A run, or a stretch of one that goes on from a lane of the stretch before and is looked at up to a horizon."""
 
     program: Program
@@ -62,7 +62,7 @@ class Run:
     horizon: float = np.inf
 
 
-def _rounds(run: Run, course: Course, rounds: int, most: int) -> tuple[Solution, bool]:
+def _rounds(run: Way, course: Course, rounds: int, most: int) -> tuple[Solution, bool]:
     """Solve and look, again and again, until nothing is due; False where that does not happen.
 
     Of a stretch a round that finds a meeting is not counted: each of many groups may have one in every turn.
@@ -79,7 +79,7 @@ def _rounds(run: Run, course: Course, rounds: int, most: int) -> tuple[Solution,
     return solution, False
 
 
-def _in_stretches(run: Run) -> tuple[Course, bool]:
+def _in_stretches(run: Way) -> tuple[Course, bool]:
     """Follow a long run stretch by stretch, so that cost grows with its length; its course, and whether that is whole.
 
     Where a stretch does not settle, nothing behind it is looked at.
@@ -90,7 +90,7 @@ def _in_stretches(run: Run) -> tuple[Course, bool]:
     while last < len(base) - 1:
         last = min(first + WINDOW, len(base) - 1)
         horizon = float(base[last - BESIDE]) if last < len(base) - 1 else np.inf
-        stretch = Run(run.program, base[first : last + 1], run.method, run.numbers, True, before, horizon)
+        stretch = Way(run.program, base[first : last + 1], run.method, run.numbers, True, before, horizon)
         part, settled = _rounds(stretch, own, ROUNDS, most)
         more = np.setdiff1d(part.time, base)
         course.add(own, more)
