@@ -14,7 +14,7 @@ from ..motion.branches import follow
 from ..motion.closer_look import quality
 from ..motion.kinematics import report as results_of
 from ..motion.results import JointSeries, Results
-from ..motion.run import Failure
+from ..motion.sweeps import Failure
 from ..runtime.program import GroupStep, Program
 
 INSTANTS = 361
