@@ -130,13 +130,13 @@ def listed_modes(model: Model, structure: Structure) -> dict[str, str]:
     """
     if set(model.movable) - {b for g in structure.groups for b in g.bodies}:
         return {}
-    from ..mechanism.plans.planning import plan_groups
+    from ..runtime.named_plan import plan_all
     from ..runtime.program import build
     from ..runtime.solvers import available
     from .run import solve
 
     try:
-        plans = plan_groups(model, structure)
+        plans = plan_all(model, structure)
         if not all(available(p) for p in plans):
             return {}
         program = build(model, plans, lambda _: None)

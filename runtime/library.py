@@ -176,6 +176,17 @@ def _load_shipped(entry: Entry, report: Report) -> GroupType:
     return GroupType((found or regenerate(text, entry.specification, store)).load())
 
 
+def specification_of(name: str) -> str:
+    """Return the text of the specification of a type that can be loaded."""
+    entry = find_entry(name)
+    if entry is not None:
+        return (package_folder("codegen") / "groups" / entry.specification).read_text("utf-8")
+    trusted = Store().specification(module_name(name))
+    if trusted is None or trusted[0] != name:
+        raise GenerationError(f"the type '{name}' was changed while it was read - run the command again")
+    return trusted[1]
+
+
 def regenerate(specification: str, origin: str, store: Store) -> StoredType:
     """Generate a type anew from the text of its specification (imports the generator)."""
     from ..codegen.specification_reader import parse_spec

@@ -6,7 +6,7 @@ linear combinations of rows (further points and directions of bodies that are so
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -23,11 +23,14 @@ from ..mechanism.plans.plan import (
     Array,
     Axes,
     Between,
+    FoundBy,
     GroupPlan,
     Placement,
     PointName,
     PointOf,
     Source,
+    Spanned,
+    SumOf,
     ValueOf,
     VectorName,
     VectorOf,
@@ -74,6 +77,12 @@ class AngleStep:
 
 
 Step = GroupStep | LinearStep | AngleStep
+Place = Callable[[PointName | VectorName], tuple[Terms, ...]]  # of a coordinate of a group, or of a point of a body
+
+
+def _between(begin: tuple[Terms, ...], end: tuple[Terms, ...]) -> tuple[Terms, ...]:
+    """Return the vector from one point to another."""
+    return tuple(_sum((1.0, b), (-1.0, a)) for a, b in zip(begin, end, strict=True))
 
 
 def _sum(*parts: tuple[float, Terms]) -> Terms:
@@ -168,6 +177,7 @@ class _Builder:
         self.model, self.progress = model, progress
         self.program = Program(model)
         self.made: dict[object, tuple[int, ...]] = {}
+        self.places: dict[str, Place] = {}  # plan -> where its coordinates and points stand
         d = model.dimension
         axes = tuple(tuple(((ONE, 1.0),) if i == k else () for i in range(d)) for k in range(d))
         self.program.carriers[FRAME] = RowCarrier(tuple(() for _ in range(d)), axes)
@@ -187,6 +197,11 @@ class _Builder:
     def _known(self, source: Source) -> tuple[int, ...]:
         if isinstance(source, ValueOf):
             return (self._value(source),)
+        if isinstance(source, SumOf):
+            angles = tuple((self._angle(body), factor) for body, factor in source.angles)
+            return self._rows((_sum((1.0, angles), (source.constant, ((ONE, 1.0),))),))
+        if isinstance(source, FoundBy):
+            return self._rows(self._found(source))
         key: object = (type(source).__name__, source.body)
         if not isinstance(source, AngleOf):
             key = (*key, identity(source.local))  # type: ignore[misc]
@@ -198,6 +213,10 @@ class _Builder:
                 place = carrier.point if isinstance(source, PointOf) else carrier.vector
                 self.made[key] = self._rows(place(source.local))
         return self.made[key]
+
+    def _found(self, source: FoundBy) -> tuple[Terms, ...]:
+        place = self.places[source.plan]
+        return place(source.end) if source.begin is None else _between(place(source.begin), place(source.end))
 
     def _value(self, source: ValueOf) -> int:
         row = self.program.drivers[source.driver]
@@ -258,17 +277,19 @@ class _Builder:
                 return self.program.carriers[name.body].point(name.local)
             if isinstance(name, VectorOf):
                 return self.program.carriers[name.body].vector(name.local)
+            if isinstance(name, FoundBy):
+                return self._found(name)
             found = named.get(name) or tuple(of_symbol[s] for s in solver.symbols(name))
             return tuple(((r, 1.0),) if r != ZERO else () for r in found)
 
+        self.places[plan.name] = place
         for body, placement in plan.placements.items():
             self.program.carriers[body] = self._carrier(body, placement, place)
 
-    def _carrier(self, body: str, placement: Placement, place: object) -> RowCarrier:
-        assert callable(place)
+    def _carrier(self, body: str, placement: Placement, place: Place) -> RowCarrier:
         match placement:
             case Between(P, Q, p, q):
-                way = tuple(_sum((1.0, b), (-1.0, a)) for a, b in zip(place(P), place(Q), strict=True))
+                way = _between(place(P), place(Q))
                 if self.model.dimension == 2:
                     return _planar(place(P), way, p, 1.0 / plane(*(q - p)))
                 length = norm(q - p)
@@ -290,6 +311,11 @@ class _Builder:
                     found = tuple(turned.vector(column) for column in basis.T)
                 carrier = RowCarrier(place(origin), found)
                 return carrier if point is None else RowCarrier(carrier.point(-point), found)
+            case Spanned(origin, point, vectors, factors):
+                spanned = tuple(_between(*map(place, v)) if isinstance(v, tuple) else place(v) for v in vectors)
+                turned = RowCarrier(place(origin), spanned)
+                whole = RowCarrier(place(origin), tuple(turned.vector(column) for column in factors.T))
+                return RowCarrier(whole.point(-point), whole.axes)
         raise AssertionError(placement)
 
 
@@ -304,6 +330,8 @@ def _names_used(plan: GroupPlan) -> set[str]:
                 names = (P, W)
             case Axes(origin, axes) | Angle(Axes(origin, axes)):
                 names = (origin, *axes)
+            case Spanned(origin, _, vectors):
+                names = (origin, *(n for v in vectors for n in (v if isinstance(v, tuple) else (v,))))
         used |= {name for name in names if isinstance(name, str)}
     return used - set(plan.coordinates)
 
