@@ -1,7 +1,7 @@
 """Forward dynamics in the relative coordinates of a spanning tree (Yu, Mikkola, Pan, Escalona 2022).
 
-Semi-recursive I refers each body to its centre, II to the global origin. Loops are closed by projection after each step,
-by Baumgarte's stabilisation, or by partitioning: `[simulation] loops`.
+Semi-recursive I refers each body to its centre, II to the global origin. Loops are closed by projection after each
+step, by Baumgarte's stabilisation, or by partitioning: `[simulation] loops`.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class SemiRecursive(BodyMethod):
         self._close()
         self.connect()
         self.evaluate(self.q, self.v)
-        self.v[:] = np.linalg.lstsq(self.transformation(), self._twists(start), rcond=None)[0]
+        self._take_rates(self._twists(start))
         self.y[: self.nq + self.nv] = self.packed()
         self._count_redundant()
 
@@ -102,7 +102,7 @@ class SemiRecursive(BodyMethod):
             joints.remember()
         way = self.model.simulation.loops
         system.head[[place.N_CLOSING, place.N_ROWS, place.LOOPS]] = len(lines), rows, LOOPS[way]
-        assert code.ITEM_SIZE == joints.items.shape[1]
+        assert joints.items.shape[1] == code.ITEM_SIZE
         self.independent = np.zeros(self.nv, dtype=np.int64)
         size = total if rows else 1
         system.put({
@@ -163,7 +163,7 @@ class SemiRecursive(BodyMethod):
         )
 
     def projection(self) -> Array:
-        """Return the columns along the paths at the points of reference, n x w x rates: V of I, T R_d of II (Eq. 39)."""
+        """Return the columns along the paths at the reference points, n x w x rates: V of I, T R_d of II (Eq. 39)."""
         n, w = len(self.parent), self.system.w
         found = np.zeros((n, w, self.nv))
         for i in self.order:
@@ -209,8 +209,19 @@ class SemiRecursive(BodyMethod):
         self.system.joints.evaluate(self.t)
         return np.asarray(self.system.joints.dense()[self.closing_rows] @ self.transformation())
 
+    def _take_rates(self, twists: Array) -> None:
+        """Find the relative rates of velocities of all centres, n x w, branch by branch."""
+        w, d = self.system.w, self.system.d
+        centres = np.zeros((len(self.parent), 3))
+        centres[:, :d] = self.system.bodies[:, :d]
+        for i in self.order:
+            p, mine = self.parent[i], slice(self.start_column[i], self.start_column[i] + self.count_column[i])
+            relative = twists[i] - _change(centres[i] - centres[p], w) @ twists[p]
+            own = _change(centres[i] - self.reference[i], w) @ self.columns[mine].T
+            self.v[mine] = np.linalg.lstsq(own, relative, rcond=None)[0]
+
     def _twists(self, posture: Posture) -> Array:
-        """Return the velocities of all centres at a posture."""
+        """Return the velocities of all centres at a posture, n x w."""
         d = self.system.d
         arm = np.einsum("nij,nj->ni", posture.rotation, self.system.centre)
         twist = posture.twist.copy()
@@ -218,7 +229,7 @@ class SemiRecursive(BodyMethod):
             twist[:, :2] += np.stack([-twist[:, 2] * arm[:, 1], twist[:, 2] * arm[:, 0]], axis=1)
         else:
             twist[:, :3] += np.cross(twist[:, 3:], arm)
-        return twist[1:].ravel()
+        return twist
 
 
 class SemiRecursive1(SemiRecursive):

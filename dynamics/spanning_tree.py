@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -16,6 +17,8 @@ from .nullspace import free_motions
 from .posture import Posture, poses_of
 from .rotations import euler_parameters
 from .treehead import BALL, SCREW, SLIDE, SLIDE_OWN, TURN_ABOUT, TURN_OWN
+
+WEIGHED = 300  # bodies: of larger mechanisms the criterion would cost more than it saves
 
 
 @dataclass(frozen=True)
@@ -64,21 +67,32 @@ class SpanningTree:
 
 def spanning_tree(model: Model, posture: Posture) -> SpanningTree:
     """Return the tree of the file's cut joints, or of those that the projective criterion chooses at a posture."""
-    cut = cut_joints(model) if model.simulation.cut else cut_joints(model, preferred_joints(model, posture))
-    kept = [j for j in model.joints.values() if j.name not in cut]
-    reached, branches = {FRAME}, list[Branch]()
-    while True:
-        grown = [j for j in kept if (j.first in reached) != (j.second in reached)]
-        for joint in grown:
-            parent, child = (joint.first, joint.second) if joint.first in reached else (joint.second, joint.first)
-            branches.append(_branch(model, posture, joint, parent, child))
-            reached.add(child)
-        if not grown:
-            free = next((b for b in model.bodies if b not in reached), None)
-            if free is None:
-                return SpanningTree(model, cut, tuple(branches))
+    cut = cut_joints(model)
+    if cut and not model.simulation.cut and len(model.bodies) <= WEIGHED:
+        cut = cut_joints(model, preferred_joints(model, posture))
+    near: dict[str, list[Joint]] = {b: [] for b in model.bodies}
+    for joint in model.joints.values():
+        if joint.name not in cut:
+            near[joint.first].append(joint)
+            near[joint.second].append(joint)
+    index = {name: k for k, name in enumerate(model.bodies)}
+    reached, branches, level = {FRAME}, list[Branch](), [FRAME]
+    while len(reached) < len(index):
+        grown = []
+        for parent in level:
+            for joint in near[parent]:
+                child = joint.second if joint.first == parent else joint.first
+                if child not in reached:
+                    branches.append(_branch(model, posture, joint, parent, index))
+                    reached.add(child)
+                    grown.append(child)
+        if not grown and len(reached) < len(index):  # held by gears, racks or cams alone
+            free = next(b for b in index if b not in reached)
             branches.append(_free(model, free))
             reached.add(free)
+            grown = [free]
+        level = grown
+    return SpanningTree(model, cut, tuple(branches))
 
 
 def preferred_joints(model: Model, posture: Posture) -> list[str]:
@@ -120,11 +134,11 @@ def _free(model: Model, body: str) -> Branch:
     return Branch(body, FRAME, None, zero, zero, (*slides, turn), np.zeros(1) if d == 2 else np.eye(3))
 
 
-def _branch(model: Model, posture: Posture, joint: Joint, parent: str, child: str) -> Branch:
+def _branch(model: Model, posture: Posture, joint: Joint, parent: str, index: Mapping[str, int]) -> Branch:
     back = joint.second == parent
+    child = joint.first if back else joint.second
+    p, i = index[parent], index[child]
     a, b = (joint.b, joint.a) if back else (joint.a, joint.b)
-    index = list(model.bodies)
-    i, p = index.index(child), index.index(parent)
     sign = -1.0 if back else 1.0
     if model.dimension == 2:
         axis = _triple(joint.axis_b if back else joint.axis_a, sign)
