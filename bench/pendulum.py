@@ -45,4 +45,4 @@ def _turned(d: int, axis: Array, angle: float) -> Array:
     if d == 2:
         return np.array([[c, -s], [s, c]])
     K = np.array([[0, -axis[2], axis[1]], [axis[2], 0, -axis[0]], [-axis[1], axis[0], 0]])
-    return np.eye(3) + s * K + (1 - c) * K @ K
+    return np.asarray(np.eye(3) + s * K + (1 - c) * K @ K)
