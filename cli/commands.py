@@ -21,6 +21,7 @@ from ..bench.command import add_arguments as bench_arguments
 from ..common.errors import AssurgentError, InputError, nearest
 from . import dynamics_commands as cli_dynamics
 from . import mechanism_commands as cli_mechanism
+from . import picture_commands as cli_pictures
 from . import verify_commands as cli_verify
 
 if TYPE_CHECKING:
@@ -278,6 +279,7 @@ def _arguments() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=_Parser)
 
     cli_mechanism.add_commands(commands.add_parser)
+    cli_pictures.add_commands(commands.add_parser)
     cli_dynamics.add_commands(commands.add_parser)
     cli_verify.add_commands(commands.add_parser)
     types = commands.add_parser("types", help="list the group types")
@@ -337,6 +339,7 @@ class _Version(argparse.Action):
 
 COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     **cli_mechanism.COMMANDS,
+    **cli_pictures.COMMANDS,
     **cli_dynamics.COMMANDS,
     **cli_verify.COMMANDS,
     "types": command_types,

@@ -9,7 +9,8 @@ import numpy as np
 from ..mechanism.model import FRAME, Array, Model, Spring
 from ..motion.results import Results
 from .shapes import COLOURS, GROUND, PAPER, Dot, Pose, Scene, Shape, Tie
-from .symbols import planar_symbols, spatial_symbols
+from .symbols import planar_symbols, spatial_symbols, tied_points
+from .telescopes import driven_distances
 
 
 def poses(model: Model, results: Results) -> dict[str, Pose]:
@@ -55,6 +56,8 @@ def build(model: Model, results: Results) -> Scene:
     unit, colours = symbol_size(model, results), body_colours(model)
     symbols = planar_symbols if model.dimension == 2 else spatial_symbols
     shapes, dots = symbols(model, results, where, colours, unit)
+    more = driven_distances(model, results, unit)
+    shapes, dots, where = shapes + more[0], dots + more[1], where | more[2]
     shapes = [shape for shape in shapes if shape.body in where]
     dots = [dot for dot in dots if dot.body in where]
     ties = tuple(Tie(load.bodies, load.ends) for load in model.loads if isinstance(load, Spring))
@@ -67,7 +70,7 @@ def build(model: Model, results: Results) -> Scene:
 
 def _marked(model: Model, where: dict[str, Pose]) -> dict[str, tuple[str, Array]]:
     """Points worth a name: those in joints, and those that only mark a place on a moving body."""
-    tied = {joint.at for joint in model.joints.values()}
+    tied = tied_points(model)
     found: dict[str, tuple[str, Array]] = {}
     for body in sorted(model.bodies.values(), key=lambda b: b.name == FRAME):
         for point, local in body.points.items():
