@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 ROUNDING = 1e-11  # of the largest number of a figure
-STYLES = ("-", "--", ":")
+STYLES: tuple[Any, ...] = ("-", "--", ":")
 NO_COLOURS: Mapping[str, Mapping[str, str]] = {}
 
 

@@ -36,7 +36,7 @@ def still(
     step = 0 if instant is None else int(np.argmin(np.abs(results.time - instant)))
     figure = paths(results, model, names, step, vectors, forces)
     figure.axes[0].set_title("")
-    figure.set_size_inches(SHRINK * figure.get_size_inches())
+    figure.set_size_inches(*(SHRINK * figure.get_size_inches()))
     raw = io.BytesIO()
     figure.savefig(raw, format=kind, dpi=300, bbox_inches="tight", metadata={"Date": None} if kind == "svg" else None)
     return _trimmed(raw) if kind == "png" else raw.getvalue()

@@ -100,7 +100,7 @@ def _planar_slide(model: Model, results: Results, joint: Joint, colours: Colours
         shapes += [Shape(FRAME, stroke, False, GROUND, 0.8, layer=0)
                    for stroke in outlines.hatching(floor[0], floor[1], 0.75 * unit * side, 0.95 * unit)]
     else:
-        cylinder = telescopes.slide(joint, least, most, colours, unit)
+        cylinder = telescopes.slide(model, joint, least, most, colours, unit)
         if cylinder:
             return cylinder, []
         edge = colours[joint.first]
@@ -219,7 +219,7 @@ def spatial_symbols(model: Model, results: Results, where: Mapping[str, Pose], c
         dots += [Dot(body.name, local, 0.5 * unit, colour, PAPER)
                  for point, local in body.points.items() if point not in tied]
     for joint in model.joints.values():
-        shapes += _spatial_joint(results, joint, colours, unit)
+        shapes += _spatial_joint(model, results, joint, colours, unit)
         if joint.kind in ("R", "S", "U"):
             dots.append(Dot(joint.first, joint.a, (1.0 if joint.kind == "S" else 0.7) * unit, PAPER, INK))
     return shapes, dots
@@ -238,7 +238,7 @@ def _tripod(place: Array, unit: float) -> list[Shape]:
             *(Shape(FRAME, np.array([place, corner]), False, GROUND, 1.0, layer=0) for corner in foot)]
 
 
-def _spatial_joint(results: Results, joint: Joint, colours: Colours, unit: float) -> list[Shape]:
+def _spatial_joint(model: Model, results: Results, joint: Joint, colours: Colours, unit: float) -> list[Shape]:
     first, second = colours[joint.first], colours[joint.second]
 
     def stroke(body: str, centre: Array, axis: Array, half: float, colour: str, width: float) -> Shape:
@@ -251,7 +251,7 @@ def _spatial_joint(results: Results, joint: Joint, colours: Colours, unit: float
                 stroke(joint.second, joint.b, joint.axis_b, 2 * unit, second, 3.2)]
     if joint.kind in ("P", "C", "H"):
         least, most = _travel(results, joint)
-        cylinder = telescopes.slide(joint, least, most, colours, unit) if joint.kind != "H" else []
+        cylinder = telescopes.slide(model, joint, least, most, colours, unit) if joint.kind != "H" else []
         if cylinder:
             return cylinder
         reach = 4 * unit

@@ -50,13 +50,19 @@ def driven_distances(
     return shapes, dots, poses
 
 
-def slide(joint: Joint, least: float, most: float, colours: Mapping[str, str], unit: float) -> list[Shape]:
-    """Return barrel and rod of a slide from its line's point to the sliding point; none where it is no telescope."""
+def slide(
+    model: Model, joint: Joint, least: float, most: float, colours: Mapping[str, str], unit: float
+) -> list[Shape]:
+    """Return barrel and rod of a slide from its line's point to the sliding point; none where it is no telescope.
+
+    It is none where the sliding point passes the line's point, or runs along a link that reaches farther.
+    """
     sign = 1.0 if least > 0 else -1.0
     if least * most <= 0:
         return []
     short, long = sorted((abs(least), abs(most)))
-    if short < TELESCOPIC * long or short < 4 * unit:
+    along = [sign * float((p - joint.a) @ joint.axis_a) for p in model.bodies[joint.first].points.values()]
+    if short < max(TELESCOPIC * long, 4 * unit, max(along, default=0.0)):
         return []
     bodies, ends = (joint.first, joint.second), (joint.a, joint.b)
     axes = sign * joint.axis_a, sign * joint.axis_b
