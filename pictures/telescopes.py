@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from ..mechanism.model import Array, Joint, Model
+from ..mechanism.model import FRAME, Array, Joint, Model
 from ..motion.results import Results
 from . import outlines
 from .outlines import across
@@ -58,7 +58,7 @@ def slide(
     It is none where the sliding point passes the line's point, or runs along a link that reaches farther.
     """
     sign = 1.0 if least > 0 else -1.0
-    if least * most <= 0:
+    if least * most <= 0 or joint.first == FRAME:
         return []
     short, long = sorted((abs(least), abs(most)))
     along = [sign * float((p - joint.a) @ joint.axis_a) for p in model.bodies[joint.first].points.values()]
