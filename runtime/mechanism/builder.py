@@ -62,6 +62,7 @@ class Mechanism:
         self.actuators: dict[str, dict[str, Any]] = {}
         self.assembly: dict[str, int] = {}
         self.vectors: dict[str, dict[str, Any]] = {}
+        self.synthesis: dict[str, Any] = {}
         self.folder = Path()
         self._kept: Reuse | None = None  # what the last run read and planned
 

@@ -33,7 +33,7 @@ MAX_BYTES = 8_000_000
 MAX_TIMES = 50_000_000
 TABLES = (
     *("parameters", "points", "bodies", "joints", "drivers", "simulation"),
-    *("forces", "initial", "actuators", "assembly", "vectors"),
+    *("forces", "initial", "actuators", "assembly", "vectors", "synthesis"),
 )
 TOP = ("format", "name", "space", "gravity", *TABLES)
 
