@@ -1,1 +1,1 @@
-"""Designs: one mechanism with many sets of parameters - sweeps, gradients, synthesis, populations, tolerances."""
+"""A mechanism compiled once and run for many designs, with exact derivatives by its parameters."""

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..runtime.errors import InputError
-from ..runtime.motion.designs import Traceable
-from ..runtime.motion.partials import partials
-from ..runtime.motion.plan import Array
-from ..runtime.motion.reported import steps_of
-from ..runtime.motion.sequence import SOLVED_KINDS, Ints
+from ..common.errors import InputError
+from .compiled_mechanism import Traceable
+from ..runtime.partials import partials
+from ..mechanism.plans.plan import Array
+from ..motion.reported import steps_of
+from ..runtime.sequence import SOLVED_KINDS, Ints
 
 BLOCK = 128  # designs at once: their numbers and changes stay near
 
@@ -72,7 +72,7 @@ class DesignLanes:
 
     def _nominal_signs(self) -> Array:
         """Return the branch of the nominal design at the start: the mode of [assembly], or nearest to the sketch."""
-        from ..runtime.motion.run import solve
+        from ..motion.run import solve
 
         m = self.mechanism
         start = np.array([float(m.nominal.simulation.start)])

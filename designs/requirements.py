@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ..runtime.mechanism.model import Array
-from ..runtime.motion.facts import four_bar_loops
+from ..mechanism.model import Array
+from ..mechanism.grashof import four_bar_loops
 from .design_lanes import DesignLanes
 from .synthesis_task import Requirements
 

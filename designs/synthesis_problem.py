@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from ..runtime.errors import InputError
-from ..runtime.mechanism import functions
-from ..runtime.mechanism.model import FRAME, Array, Driver, Model
-from ..runtime.mechanism.traced import Traced
+from ..common.errors import InputError
+from ..mechanism import functions
+from ..mechanism.model import FRAME, Array, Driver, Model
+from ..mechanism.numbers.traced import Traced
 from .design_lanes import DesignLanes, Places
 from .requirements import Conditions
 from .synthesis_task import Task

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ..runtime.mechanism.model import FRAME, Array, Model
-from ..runtime.mechanism.source import Source, shown
+from ..mechanism.model import FRAME, Array, Model
+from ..mechanism.file_values import Source, shown
 
 KINDS = ("path", "function", "motion")
 KEYS = (
