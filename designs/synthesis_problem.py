@@ -20,6 +20,7 @@ from ..common.errors import InputError
 from ..mechanism import functions
 from ..mechanism.model import FRAME, Array, Driver, Model
 from ..mechanism.numbers.traced import Traced
+from ..mechanism.numbers.tracing import trace
 from .design_lanes import DesignLanes, Places
 from .requirements import Conditions
 from .synthesis_task import Task
@@ -56,7 +57,7 @@ class Problem:
         self.task, self.model, self.origin = task, model, origin
         self.variables = tuple(task.variables)
         plain: dict[str, Any] = copy.deepcopy({k: v for k, v in data.items() if k != "synthesis"})
-        self.domain = domain(plain, model, task)
+        self.domain = domain(plain, model, task, origin, folder)
         if self.domain.by_value:
             by_value(plain, model.drivers[task.driver], self.domain)
         marks = _Marks(plain, origin)
@@ -151,13 +152,12 @@ class Problem:
 
 
 # ---- the driver -----------------------------------------------------------------------------------------------------
-def domain(data: Mapping[str, Any], model: Model, task: Task) -> Domain:
+def domain(data: Mapping[str, Any], model: Model, task: Task, origin: str, folder: Path | None) -> Domain:
     """Return what the lanes of a task are."""
     driver, simulation = model.drivers[task.driver], model.simulation
     ends = driver_values(driver, np.array([simulation.start, simulation.stop]))
-    fields = data["drivers"][task.driver]
-    texts = [fields[k] for k in FIELDS if isinstance(fields.get(k), str)]
-    depends = any(_uses(text, name, model) for text in texts for name in task.variables)
+    motion = trace(data, tuple(task.variables), origin, None, folder).model.drivers[task.driver].motion
+    depends = isinstance(motion, functions.Expression) and any(isinstance(c, Traced) for c in motion.constants.values())
     turning = driver.kind in ("angle", "turn")
     if len(model.drivers) == 1 and not depends:
         given = "simulation" in data
@@ -166,15 +166,6 @@ def domain(data: Mapping[str, Any], model: Model, task: Task) -> Domain:
     rates = driver.motion(np.linspace(simulation.start, simulation.stop, 9))[1]
     even = turning and len(model.drivers) == 1 and abs(rates[0]) > 0 and np.ptp(rates) <= 1e-12 * abs(rates[0])
     return Domain(False, simulation.start, simulation.stop, TURN / abs(float(rates[0])) if even else None)
-
-
-def _uses(text: str, name: str, model: Model) -> bool:
-    """Tell whether a formula changes with a parameter, or with others that are formulas of it."""
-    try:
-        here = functions.expression(text, model.parameters)
-    except (functions.FormulaError, InputError):
-        return False
-    return name in here.constants
 
 
 def driver_values(driver: Driver, times: Array) -> Array:
@@ -237,8 +228,6 @@ class _Measure:
             changes = found.changes[:, :, 0].transpose(0, 2, 3, 1)
             return found.position[:, 0] - targets, found.velocity[:, 0], changes
         angle, rate, change = self._angle(found)
-        if self.kind == "spatial turn":
-            raise NotImplementedError
         if self.kind == "angle":
             value = np.remainder(angle - targets[:, 1] + math.pi, TURN) - math.pi
             return value[..., None], rate[..., None], change[:, :, None, :]
