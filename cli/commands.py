@@ -19,6 +19,7 @@ from rich.table import Table
 
 from ..bench.command import add_arguments as bench_arguments
 from ..common.errors import AssurgentError, InputError, nearest
+from . import design_commands as cli_designs
 from . import dynamics_commands as cli_dynamics
 from . import mechanism_commands as cli_mechanism
 from . import verify_commands as cli_verify
@@ -275,6 +276,7 @@ def _arguments() -> argparse.ArgumentParser:
 
     cli_mechanism.add_commands(commands.add_parser)
     cli_dynamics.add_commands(commands.add_parser)
+    cli_designs.add_commands(commands.add_parser)
     cli_verify.add_commands(commands.add_parser)
     types = commands.add_parser("types", help="list the group types")
     types.add_argument("--json", action="store_true", help="as JSON")
@@ -334,6 +336,7 @@ class _Version(argparse.Action):
 COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     **cli_mechanism.COMMANDS,
     **cli_dynamics.COMMANDS,
+    **cli_designs.COMMANDS,
     **cli_verify.COMMANDS,
     "types": command_types,
     "generate": command_generate,

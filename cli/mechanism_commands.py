@@ -73,7 +73,8 @@ def _common(parser: argparse.ArgumentParser, method: str | None = "td", methods:
     parser.add_argument("--method", default=method, metavar="NAME", help=methods)
 
 
-def _settings(given: Sequence[str]) -> dict[str, float]:
+def settings_of(given: Sequence[str]) -> dict[str, float]:
+    """Return the parameters that --set gives."""
     found = {}
     for text in given:
         name, equals, value = text.partition("=")
@@ -98,7 +99,7 @@ def _times(text: str | None) -> Any:
 def load_model(options: argparse.Namespace) -> Model:
     from ..mechanism.reader import load
 
-    return load(Path(options.file), _settings(options.set))
+    return load(Path(options.file), settings_of(options.set))
 
 
 def check_output(options: argparse.Namespace) -> None:

@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..common.errors import InputError
-from .compiled_mechanism import Traceable
-from ..runtime.partials import partials
 from ..mechanism.plans.plan import Array
 from ..motion.reported import steps_of
+from ..runtime.partials import partials
 from ..runtime.sequence import SOLVED_KINDS, Ints
+from .compiled_mechanism import Traceable
 
 BLOCK = 128  # designs at once: their numbers and changes stay near
 
@@ -149,8 +149,8 @@ class DesignLanes:
         coordinate, rate = (out[:, order, split:].reshape(d, *joints) for order in (0, 1))
         if not changes:
             return Places(position, rates, coordinate, rate)
-        one, two = changed[:, :, :split].reshape(d, columns, *points), changed[:, :, split:].reshape(d, columns, *joints)
-        return Places(position, rates, coordinate, rate, one, two)
+        moves = changed[:, :, :split].reshape(d, columns, *points), changed[:, :, split:].reshape(d, columns, *joints)
+        return Places(position, rates, coordinate, rate, *moves)
 
     def _block(self, designs: Array, times: Array, asked: Ints, changes: bool, signs: Array | None) -> Any:
         from .lane_kernels import solve_designs

@@ -9,10 +9,10 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from .design_kernels import NEVER, OPTIONS, carry_changes, drive
-from ..runtime.timekernels import differentiate
 from ..runtime.sequencer import ADDRESS, ASSEMBLY, CALL_SIZE, ORDERS, PLACE, call_item, sequence
 from ..runtime.sources import dated
+from ..runtime.timekernels import differentiate
+from .design_kernels import NEVER, OPTIONS, carry_changes, drive
 
 TURN = 2.0 * np.pi
 

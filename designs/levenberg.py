@@ -1,4 +1,4 @@
-"""Levenberg-Marquardt for many starts at once, within bounds: every start is a lane of the same few array operations."""
+"""Levenberg-Marquardt for many starts at once, within bounds: every start is a lane of the same array operations."""
 
 from __future__ import annotations
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ..mechanism.model import Array
 from ..mechanism.grashof import four_bar_loops
+from ..mechanism.model import Array
 from .design_lanes import DesignLanes
 from .synthesis_task import Requirements
 
@@ -75,7 +75,8 @@ class Conditions:
 
     def _grashof(self, designs: Array) -> tuple[Array, Array]:
         """For a bar to be the shortest and to turn: with each other one it is no longer than the remaining two."""
-        assert self._lengths is not None and self.require.grashof is not None
+        assert self._lengths is not None
+        assert self.require.grashof is not None
         x = np.ascontiguousarray(designs.T)
         lengths = self._lengths.evaluate(x)[0].T.reshape(len(designs), -1, 4)
         changes = self._lengths.tangents(x).transpose(2, 0, 1).reshape(len(designs), -1, 4, designs.shape[1])

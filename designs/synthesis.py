@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..common.errors import AssemblyError, InputError
+from ..common.files import check_target, write_whole
 from ..mechanism.model import Array
 from ..mechanism.reader import from_data
 from .synthesis_check import Checked, Checker, ordered
@@ -25,7 +26,7 @@ from .synthesis_search import Candidate, search
 from .synthesis_task import Task, read_task
 
 KEPT, LOOKED_AT = 10, 60  # designs that are kept, and looked at
-APART = 1e-4  # of the variables' ranges, by which designs are distinct
+APART = 1e-2  # of the variables' ranges, by which designs are distinct
 EXACT = 1e-20  # of the squared size of the targets: an objective that rounding makes
 
 
@@ -41,6 +42,11 @@ class Design:
     path: Array  # of the point, for a picture
     forward: bool = True
     sketched: bool = True
+
+    def save(self, path: Path | str) -> None:
+        """Write the mechanism file, whole or not at all."""
+        check_target(Path(path))
+        write_whole(Path(path), lambda part: part.write_text(self.text, "utf-8", newline="\n"))
 
     def to_json(self) -> dict[str, Any]:
         """Return the design as FORMAT has it."""
@@ -120,10 +126,9 @@ def _chosen(
     found.sort(key=lambda d: d.objective)
     exact = [d for d in found if d.objective <= EXACT * problem.scale**2]
     if exact:
-        for wanted in (lambda d: d.forward and d.sketched, lambda d: d.forward, lambda d: d.sketched):
-            if any(wanted(d) for d in exact):
-                found = [d for d in exact if wanted(d)]
-                break
+        found = max(
+            [d for d in exact if d.forward and d.sketched], [d for d in exact if d.forward], exact, key=bool
+        )  # the first of these that is not empty
     return found[:KEPT]
 
 

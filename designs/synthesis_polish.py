@@ -11,7 +11,7 @@ from ..mechanism.model import Array
 from .synthesis_problem import Problem
 from .synthesis_search import HARD, Candidate
 
-FINE = 361  # lanes at which requirements are kept in the end
+FINE = 181  # lanes at which requirements are kept in the end
 LOST = 1e6  # residual, in sizes of the targets, of a design that is not assembled
 
 
@@ -71,15 +71,19 @@ def _constrained(problem: Problem, u: Array) -> Array:
             return LOST, np.zeros(len(x))
         return float(r[0] @ r[0]) / size, 2.0 * (r[0] @ J[0]) / size
 
-    def conditions(x: Array) -> Array:
-        return np.asarray(problem.conditions.at(x[None, :p], problem.signs, FINE)[0][0]) / problem.scale
+    kept: dict[bytes, tuple[Array, Array]] = {}
 
-    def slopes(x: Array) -> Array:
-        found = np.zeros((conditions(x).size, len(x)))
-        found[:, :p] = problem.conditions.at(x[None, :p], problem.signs, FINE)[1][0] / problem.scale
-        return found
+    def both(x: Array) -> tuple[Array, Array]:
+        key = x.tobytes()
+        if key not in kept:
+            kept.clear()
+            c, dc = problem.conditions.at(x[None, :p], problem.signs, FINE)
+            slopes = np.zeros((c.shape[1], len(x)))
+            slopes[:, :p] = dc[0] / problem.scale
+            kept[key] = c[0] / problem.scale, slopes
+        return kept[key]
 
-    constraints: Any = {"type": "ineq", "fun": conditions, "jac": slopes}
+    constraints: Any = {"type": "ineq", "fun": lambda x: both(x)[0], "jac": lambda x: both(x)[1]}
     bounds = list(zip(problem.lower, problem.upper, strict=True))
     with np.errstate(all="ignore"):
         found = minimize(
@@ -87,4 +91,4 @@ def _constrained(problem: Problem, u: Array) -> Array:
             options={"ftol": 1e-15, "maxiter": 150},
         )  # fmt: skip
     x = np.clip(found.x, problem.lower, problem.upper)
-    return x if conditions(x).min() >= -1e-7 and np.isfinite(cost(x)[0]) else u
+    return x if both(x)[0].min() >= -1e-7 and np.isfinite(cost(x)[0]) else u

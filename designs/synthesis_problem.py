@@ -82,7 +82,7 @@ class Problem:
         self.free = task.kind != "function" and task.timing is None
         given = task.targets[:, 0].tolist() if task.kind == "function" else list(task.timing or ())
         parameters = mechanism.traced.model.parameters
-        values = [functions.evaluate(x, parameters) if isinstance(x, str) else float(x) for x in given]
+        values: list[Any] = [functions.evaluate(x, parameters) if isinstance(x, str) else float(x) for x in given]
         self._moving = any(isinstance(x, Traced) for x in values)
         self._given = np.array([x.value if isinstance(x, Traced) else x for x in values])
         self._numbers = mechanism.traced.tape.compiled(values) if self._moving else None
@@ -218,7 +218,8 @@ class _Measure:
 
     def of(self, found: Places, targets: Array, weight: float) -> tuple[Array, Array, Array]:
         """Return value (design, target, component), rate and changes (..., variable) of what is left."""
-        assert found.changes is not None and found.coordinate_changes is not None
+        assert found.changes is not None
+        assert found.coordinate_changes is not None
         if self.kind == "coordinate":
             value = found.coordinate[:, 0, :] - targets[:, 1]
             return value[..., None], found.rate[:, 0, :, None], found.coordinate_changes[:, :, 0].transpose(0, 2, 1)[

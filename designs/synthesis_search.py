@@ -17,7 +17,7 @@ from ..mechanism.model import Array
 from .levenberg import Descent, descend
 from .synthesis_problem import Problem
 
-SAMPLES, BUNDLE = 64, 8
+SAMPLES, BUNDLE = 64, 32
 SHORT, LONG = 60, 400  # iterations
 MODES = 8  # combinations of assembly modes that are searched at most
 SOFT, HARD = 3.0, 300.0  # weights of what is required
@@ -80,6 +80,8 @@ def _on_branch(problem: Problem, rng: np.random.Generator) -> Descent:
     best = np.argmin(first.cost.reshape(starts, BUNDLE), axis=1) + BUNDLE * np.arange(starts)
     further = np.concatenate([best, np.argsort(first.cost)[:starts]])
     further = np.unique(further[np.isfinite(first.cost[further])])
+    if not len(further):
+        return Descent(first.unknowns[:0], first.cost[:0])
     return descend(problem.penalised(HARD), first.unknowns[further], lower, upper, LONG, small)
 
 
@@ -89,7 +91,7 @@ def sampled(problem: Problem, rng: np.random.Generator, count: int) -> Array:
 
     low, high = problem.task.bounds
     points = qmc.LatinHypercube(len(low), rng=rng).random(count)
-    u = low + (high - low) * points
+    u: Array = low + (high - low) * points
     if not problem.free:
         return u
     n, span = problem.n, problem.domain.span

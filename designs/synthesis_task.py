@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ..mechanism.model import FRAME, Array, Model
 from ..mechanism.file_values import Source, shown
+from ..mechanism.model import FRAME, Array, Model
 
 KINDS = ("path", "function", "motion")
 KEYS = (

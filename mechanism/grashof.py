@@ -84,4 +84,5 @@ def _place(j: Joint, body: str) -> Array:
 
 
 def _length(p: Array, q: Array) -> float:
-    return arithmetic.norm(q - p)
+    length: float = arithmetic.norm(q - p)
+    return length
