@@ -22,10 +22,11 @@ from ..common.errors import AssurgentError, InputError, nearest
 from . import design_commands as cli_designs
 from . import dynamics_commands as cli_dynamics
 from . import mechanism_commands as cli_mechanism
+from . import report_command as cli_report
 from . import verify_commands as cli_verify
 
 if TYPE_CHECKING:
-    from ..codegen.verify import Verification
+    from ..codegen.outcome import Verification
 
 out = Console()
 err = Console(stderr=True)
@@ -92,7 +93,7 @@ def _usable(chosen: Sequence[str]) -> tuple[list[str], bool]:
 
 
 def command_generate(options: argparse.Namespace) -> int:
-    from ..codegen.generate import generate
+    from ..runtime.library_build import generate
 
     path = Path(options.spec)
 
@@ -121,12 +122,15 @@ def command_verify(options: argparse.Namespace) -> int:
     from rich.progress import Progress
 
     from ..codegen.derive import derive
-    from ..codegen.generate import find_specification
-    from ..codegen.verify import BOUND, verify_module
+    from ..codegen.outcome import BOUND
+    from ..codegen.verify import verify_module
     from ..runtime.library import load
+    from ..runtime.library_build import find_specification
 
     results, bound = [], options.bound or BOUND
-    chosen, whole = _usable(options.types)
+    joints = not options.types or cli_verify.JOINTS in options.types
+    types = [name for name in options.types if name != cli_verify.JOINTS]
+    chosen, whole = ([], True) if joints and not types and options.types else _usable(types)
     specs = [find_specification(n, _report) for n in chosen]
     with Progress(console=err, transient=True, disable=options.json or not err.is_terminal) as bar:
         for spec in specs:
@@ -140,6 +144,8 @@ def command_verify(options: argparse.Namespace) -> int:
                 verdict = "[green]passed[/]" if result.passed else "[red]FAILED[/]"
                 line = f"{_literal(spec.name):<10s} {verdict}  {result.headline}, {result.seconds:.1f} s"
                 err.print(line, highlight=False, soft_wrap=True)
+    if joints:
+        results += cli_verify.verify_all_joints(options.configurations, bound)
     if options.json:
         print(json.dumps([_as_json(r) for r in results]))
     else:
@@ -202,8 +208,8 @@ def _number(value: float | None, bound: float) -> str:
 
 def command_show(options: argparse.Namespace) -> int:
     from ..codegen.derive import derive
-    from ..codegen.generate import find_specification
     from ..codegen.show import described, document
+    from ..runtime.library_build import find_specification
 
     style = "latex" if options.latex else "text" if _has_greek() else "ascii"
     if options.type.endswith(".toml"):
@@ -226,11 +232,11 @@ def command_show(options: argparse.Namespace) -> int:
 def _shown_groups(options: argparse.Namespace, style: str) -> list[str]:
     """Return the equations of groups of a mechanism, in its own names and numbers."""
     from ..codegen.derive import derive
-    from ..codegen.generate import find_specification
     from ..codegen.show import Naming, described
     from ..mechanism.reader import load as load_mechanism
     from ..motion.kinematics import prepare
     from ..runtime.group_names import group_names, steps_of
+    from ..runtime.library_build import find_specification
 
     model = load_mechanism(Path(options.type), {})
     structure, program = prepare(model, _report)
@@ -278,12 +284,13 @@ def _arguments() -> argparse.ArgumentParser:
     cli_dynamics.add_commands(commands.add_parser)
     cli_designs.add_commands(commands.add_parser)
     cli_verify.add_commands(commands.add_parser)
+    cli_report.add_commands(commands.add_parser)
     types = commands.add_parser("types", help="list the group types")
     types.add_argument("--json", action="store_true", help="as JSON")
     generate = commands.add_parser("generate", help="derive, emit, compile and verify one new group type")
     generate.add_argument("spec", metavar="SPEC", help="specification file (see docs/new-group.md)")
     verify = commands.add_parser("verify", help="check every quantity of types, or of a mechanism, three ways")
-    verify.add_argument("types", metavar="TYPE|FILE", nargs="*", help="types (default: all), or a mechanism file")
+    verify.add_argument("types", metavar="TYPE|FILE", nargs="*", help="types or joints (default: all), or a file")
     verify.add_argument(
         "-n",
         "--configurations",
@@ -338,6 +345,7 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     **cli_dynamics.COMMANDS,
     **cli_designs.COMMANDS,
     **cli_verify.COMMANDS,
+    **cli_report.COMMANDS,
     "types": command_types,
     "generate": command_generate,
     "verify": command_verify,

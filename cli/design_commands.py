@@ -41,7 +41,7 @@ def add_commands(add: Callable[..., argparse.ArgumentParser]) -> None:
     synthesise.add_argument("--json", action="store_true", help="as JSON")
 
 
-def file_values(path: Path, settings: dict[str, float]) -> dict[str, Any]:
+def file_values(path: Path, settings: dict[str, float | str]) -> dict[str, Any]:
     """Return the values of a checked mechanism file, with some parameters set."""
     from ..mechanism.reader import MAX_BYTES, load
 

@@ -28,7 +28,7 @@ FINER = 4  # times that more instants are noted for the rotation of rods
 
 
 @dataclass(frozen=True, eq=False)
-class Outcome:
+class SimulationOutcome:
     """What a simulation gave: its results as far as it came, and why it stopped (None where it did not)."""
 
     results: Results
@@ -48,7 +48,7 @@ def simulate(
     through: bool = True,
     fixed_step: float | None = None,
     begun: Begun | None = None,
-) -> Outcome:
+) -> SimulationOutcome:
     """Return the motion under the loads at the given times, or at those of [simulation].
 
     Without a `method` it is partition or, where joint coordinates do not tell the position, global.
@@ -73,7 +73,7 @@ def simulate(
         found = inverse(model, asked, progress)
         failure = found.failure
         stop = None if failure is None else Stop(failure.time, failure_message(failure))
-        return Outcome(replace(found.results, method=method or METHODS[0]), stop)
+        return SimulationOutcome(replace(found.results, method=method or METHODS[0]), stop)
     grid = asked if asked[0] == begins else np.concatenate([[begins], asked])
     for _ in range(FINER):
         run = _method(model, start, method, progress, reactions, through, fixed_step, begun)
@@ -88,7 +88,7 @@ def simulate(
     if stop is not None:
         notes["stopped"] = stop.message
     used = "partition" if isinstance(run, Partition) else "global"
-    return Outcome(results(model, used, record, notes, asked), stop)
+    return SimulationOutcome(results(model, used, record, notes, asked), stop)
 
 
 def _started(model: Model) -> Start:
