@@ -233,7 +233,6 @@ class Mechanism:
         data = {**self.data(), "synthesis": _plain({**self.synthesis, **table})}
         return synthesise(data, self._origin, self.folder, report or (lambda _: None), cma)
 
-    def inverse(self, times: Sequence[float] | None = None, method: str = "direct", **settings: float) -> Results:
     def inverse(self, times: Sequence[float] | None = None, method: str = "direct", **settings: float | str) -> Results:
         """Return efforts, reactions and energies along the motion that the drivers prescribe.
 
