@@ -10,7 +10,7 @@ from ..mechanism.model import FRAME, Array, Joint, Model
 from ..motion.results import Results
 from . import outlines
 from .outlines import across
-from .shapes import GROUND, INK, PAPER, Dot, Pose, Shape
+from .shapes import GROUND, INK, PAPER, Dot, DrawnPose, Shape
 
 BARREL, ROD = 1.05, 0.42  # half the widths in the plane, in units
 THICK, THIN = 8.0, 3.2  # widths of the lines in space, in points
@@ -26,11 +26,11 @@ def lengths(least: float, most: float) -> tuple[float, float]:
 
 def driven_distances(
     model: Model, results: Results, unit: float
-) -> tuple[list[Shape], list[Dot], dict[str, Pose]]:
+) -> tuple[list[Shape], list[Dot], dict[str, DrawnPose]]:
     """Return barrels and rods of the drivers that prescribe a distance, on poses of their own along the line."""
     shapes: list[Shape] = []
     dots: list[Dot] = []
-    poses: dict[str, Pose] = {}
+    poses: dict[str, DrawnPose] = {}
     for driver in model.drivers.values():
         if driver.points is None:
             continue
@@ -42,7 +42,7 @@ def driven_distances(
         rotation = _along(way / distance[:, None])
         # a blank at the front: no body has such a name
         names = f" barrel {driver.name}", f" rod {driver.name}"
-        poses |= {names[0]: Pose(foot, rotation), names[1]: Pose(head, rotation)}
+        poses |= {names[0]: DrawnPose(foot, rotation), names[1]: DrawnPose(head, rotation)}
         axis, origin = np.eye(model.dimension)[0], np.zeros(model.dimension)
         parts = lengths(float(np.nanmin(distance)), float(np.nanmax(distance)))
         shapes += _parts(names, (origin, origin), (axis, axis), parts, unit, GROUND)
