@@ -139,6 +139,39 @@ def guides(k: int) -> Array:
     return np.asarray(lines / np.linalg.norm(lines, axis=1)[:, None])
 
 
+def slider_cranks(k: int, speed: float) -> Mechanism:
+    """Return the spatial slider-crank with k rods in the paper's coordinates: 1R3D and k times 2E1P by [groups]."""
+    m = Mechanism(f"spatial-slider-crank-{k}", "spatial", omega=speed)
+    m.point("A", [0, 0, 0])
+    m.point("B", [CRANK, 0, 0])
+    m.body("frame", ["A"])
+    m.body("crank", ["A", "B"], length=CRANK)
+    m.joint("A", "R", ["frame", "crank"], at="A", axis=[0, 0, 1])
+    m.group("R_1", "1R3D", {"V1": "joint A", "V3": "frame.x", "V2": "crank.y", "L_crank": CRANK})
+    for i, line in enumerate(guides(k), 1):
+        rod, slider, C = f"rod{i:03d}", f"slider{i:03d}", f"C{i:03d}"
+        m.point(C, rod_start(line)[:3])
+        m.body(rod, ["B", C], length=ROD)
+        m.body(slider, [C])
+        m.joint(f"B{i:03d}", "S", ["crank", rod], at="B")
+        m.joint(C, "S", [rod, slider], at=C)
+        m.joint(f"G{i:03d}", "P", ["frame", slider], at=C, through="A", axis=line.tolist())
+        where = {"C": C, "D": "A", "V6": f"joint G{i:03d}", "V7": "frame.x", "V8": "frame.y", "V4_z": 0, "L_rod": ROD}
+        m.group(f"SSP_{i}", "2E1P", where)
+    m.driver("theta", joint="A", angle="omega*t")
+    m.simulation.update(start=0, stop=120, step=PLANAR_STEP)
+    return m
+
+
+def paper_spatial(k: int, speed: float) -> Chain:
+    """Return the spatial slider-crank with k rods in the paper's coordinates, read as any mechanism; nEq = 8k + 6."""
+    model = slider_cranks(k, speed).model()
+    program = prepare(model)[1]
+    places = [("crank", "B"), *((f"rod{i:03d}", f"C{i:03d}") for i in range(1, k + 1))]
+    checked = [terms for b, p in places for terms in program.carriers[b].point(model.bodies[b].points[p])]
+    return Chain(program, checked, 8 * k + 6)
+
+
 def spatial(k: int, speed: float, paper: bool) -> Chain:
     """Return the spatial slider-crank with k rods.
 
