@@ -11,7 +11,7 @@ from ..builder import Mechanism
 from ..mechanism.plans.plan import Array
 from ..motion.kinematics import prepare
 from ..motion.run import begin
-from ..runtime.program import Program, Terms
+from ..runtime.program import GroupStep, Program, Terms
 from .drafts import ProgramDraft
 from .time_derivatives import Jet, constant, meet, point
 
@@ -47,6 +47,12 @@ class Chain:
     def driven(self) -> list[int]:
         """The rows that are given over time."""
         return [*self.program.drivers.values(), *(self.given(np.zeros(1)) if self.given else ())]
+
+    @property
+    def redundant(self) -> bool:
+        """Whether a group has more equations than unknowns."""
+        types = [s.solver.group for s in self.program.steps if isinstance(s, GroupStep)]
+        return any(len(g.constraints) > len(g.dependent) for g in types)
 
     def read(self, state: Array) -> Array:
         """Return what is compared (order, place, lane)."""
