@@ -5,6 +5,7 @@ SymPy ends with the rows Φ: they are put into a pool, and what follows from the
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -30,8 +31,8 @@ from .position_kernel import closed_form_position
 from .tensor_kernel import tensor_acceleration
 from .value_numbering import Pool, Value
 
-# A third-order tensor is written out where it stays readable; larger ones run in loops.
-MAX_UNROLLED_3OT = (3, 12)
+# A third-order tensor is written out where it stays readable: entries of L that differ; larger ones run in loops.
+MAX_UNROLLED_3OT = 234
 
 
 @dataclass(frozen=True)
@@ -166,9 +167,9 @@ class _Builder:
         )
         if self.solver == "qr":
             self.least_squares_terms()
-        unrolled_3ot = (
-            self.solver == "unrolled" and d.n_dependent <= MAX_UNROLLED_3OT[0] and len(d.active) <= MAX_UNROLLED_3OT[1]
-        )
+        entries = d.n_dependent * math.comb(len(d.active) + 1, 2)
+        small = self.blocks is not None and max(b.size for b in self.blocks) <= EXPLICIT_ORDER
+        unrolled_3ot = self.solver == "unrolled" and small and entries <= MAX_UNROLLED_3OT
         if unrolled_3ot:
             self.third_order_tensor()
         self.tangent()
