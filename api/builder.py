@@ -297,6 +297,16 @@ class Mechanism:
 
         return animate(self._model_of(results), results, path, **options)
 
+    def report(self, path: Path | str, verification: bool = True, **settings: float) -> Path:
+        """Write one page on the mechanism (.html, or .tex with its figures beside it) and return its path.
+
+        Where the motion ends early, the page is written as far as it came, and AssemblyError raised.
+        """
+        from assurgent.report.document import write_report
+
+        write_report(self.model(**settings), path, verification).motion.finished()
+        return Path(path)
+
     def _model_of(self, results: object) -> Model:
         """Return the design that results were computed for; results of another mechanism are refused."""
         from assurgent.motion.results import Results, check_origin

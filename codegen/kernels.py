@@ -209,7 +209,7 @@ class _Builder:
         how = (
             "explicit inverse"
             if max(b.size for b in blocks) <= EXPLICIT_ORDER and not any(b.redundant for b in blocks)
-            else "elimination with run-time pivoting"
+            else "elimination; pivoting at run time: swapIJ is 1 where row J goes up to I; mIJ multiplies row J"
         )
         self.kernel(
             "factor_at",

@@ -58,6 +58,7 @@ def build(model: Model, results: Results) -> Scene:
     shapes = [shape for shape in shapes if shape.body in where]
     dots = [dot for dot in dots if dot.body in where]
     ties = tuple(Tie(load.bodies, load.ends) for load in model.loads if isinstance(load, Spring))
+    ties += tuple(Tie(d.bodies, d.ends) for d in model.drivers.values() if d.kind == "distance" and d.ends is not None)
     ends = [end for tie in ties for end in zip(tie.bodies, tie.ends, strict=True)]
     dots += [Dot(body, place, 0.55 * unit, PAPER, GROUND, 5) for body, place in ends]
     low, high = _limits(shapes, dots, where, len(results))

@@ -93,7 +93,9 @@ def group_names(model: Model, step: GroupStep) -> GroupNames:
             legend.append(f"{line} (dependent)")
             if point is not None:
                 _rename(names, symbols, [f"{axis}_{point}" for axis in "xyz"[: len(symbols)]])
-    numbers = {name: float(v) for name, v in zip(solver.group.parameters, solver.par, strict=True)}
+    noise = 1e-14 * model.size  # what rounding leaves of a zero
+    parameters = zip(solver.group.parameters, (float(v) for v in solver.par), strict=True)
+    numbers = {name: v if abs(v) > noise else 0.0 for name, v in parameters}
     legend += [f"{name} = {value:.12g}" for name, value in numbers.items()]
     return GroupNames(names, numbers, tuple(legend))
 
