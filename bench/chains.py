@@ -156,7 +156,7 @@ def slider_cranks(k: int, speed: float) -> Mechanism:
     m.group("R_1", "1R3D", {"V1": "joint A", "V3": "frame.x", "V2": "crank.y", "L_crank": CRANK})
     for i, line in enumerate(guides(k), 1):
         rod, slider, C = f"rod{i:03d}", f"slider{i:03d}", f"C{i:03d}"
-        m.point(C, rod_start(line)[:3])
+        m.point(C, rod_start(line))
         m.body(rod, ["B", C], length=ROD)
         m.body(slider, [C])
         m.joint(f"B{i:03d}", "S", ["crank", rod], at="B")
@@ -178,39 +178,23 @@ def paper_spatial(k: int, speed: float) -> Chain:
     return Chain(program, checked, 8 * k + 6)
 
 
-def spatial(k: int, speed: float, paper: bool) -> Chain:
-    """Return the spatial slider-crank with k rods.
-
-    With `paper` its unknowns are those of the paper, nEq = 8k + 6: B and V2 of the crank, and eight of each rod with
-    its slider. The crank's six come from explicit equations, which no pose makes singular, in place of Eq. 50a, of
-    whose nine rows any fixed choice of six is singular somewhere in a turn. Otherwise one unknown a rod, nEq = k + 3.
-    """
+def spatial(k: int, speed: float) -> Chain:
+    """Return the spatial slider-crank with k rods in our own coordinates: one unknown a rod, nEq = k + 3."""
     draft = ProgramDraft("spatial slider-crank", "spatial")
     lines = guides(k)
     origin, V1 = draft.constants((0.0, 0.0, 0.0)), draft.constants((0.0, 0.0, 1.0))
-    along, across = draft.constants((1.0, 0.0, 0.0)), draft.constants((0.0, 1.0, 0.0))
-    first = (CRANK, 0.0, 0.0)
-    B = draft.group("R3D", (*origin, *V1, *along, draft.driver), (CRANK,), first)
+    B = draft.group("R3D", (*origin, *V1, *draft.constants((1.0, 0.0, 0.0)), draft.driver), (CRANK,), (CRANK, 0.0, 0.0))
     rows = list(B)
-    if paper:
-        draft.group("R3D", (*origin, *V1, *across, draft.driver), (1.0,), (0.0, 1.0, 0.0))
     for line in lines:
-        guide, start = draft.constants(line), rod_start(line)
-        if paper:  # V7 and V8 stand in no equation
-            known = (*B, origin[0], *guide, *along, *across)
-            rows += draft.group("2E1P", known, (0.0, 0.0, 0.0, ROD), start)[:3]
-        else:
-            rows += draft.group("2S1P", (*B, *origin, *guide), (ROD,), (float(line @ start[:3]),))
-    return drafted(draft, rows, 8 * k + 6 if paper else k + 3, 0.0, speed)
+        place = float(line @ rod_start(line))
+        rows += draft.group("2S1P", (*B, *origin, *draft.constants(line)), (ROD,), (place,))
+    return drafted(draft, rows, k + 3, 0.0, speed)
 
 
-def rod_start(guide: Array) -> list[float]:
-    """Return C, V4 (x, y) and V5 of one rod at the start, where B is on the x axis; V4 is level."""
+def rod_start(guide: Array) -> Array:
+    """Return C of one rod at the start, where B is on the x axis."""
     B = np.array([CRANK, 0.0, 0.0])
-    s = guide @ B + np.sqrt((guide @ B) ** 2 - B @ B + ROD**2)
-    e = (B - s * guide) / ROD
-    V4 = np.array([-e[1], e[0], 0.0]) / np.hypot(e[0], e[1])
-    return [*(s * guide), V4[0], V4[1], *np.cross(e, V4)]
+    return np.asarray((guide @ B + np.sqrt((guide @ B) ** 2 - B @ B + ROD**2)) * guide)
 
 
 def spatial_exact(k: int, speed: float, time: Array, paper: bool) -> Array:

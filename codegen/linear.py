@@ -16,6 +16,7 @@ from .value_numbering import Pool, Value
 
 EXPLICIT_ORDER = 3
 UNROLLED_ORDER = 8
+LEAST_SQUARE = Fraction(1, 2**200)  # of a row that vanishes in a pose, which else no other row would replace
 
 
 def solver_of(n_rows: int, n_columns: int, blocks: Sequence[Block] | None) -> str:
@@ -224,8 +225,9 @@ def factor_blocks(matrix: list[list[Value]], blocks: Sequence[Block], keep: Name
 
 
 def row_squares(matrix: Sequence[Sequence[Value]], block: Block, pool: Pool) -> list[Value]:
-    """Return the squared sizes of the rows of a block, with what they have of earlier unknowns."""
-    return [pool.name(f"n{r}", pool.sum([v * v for v in matrix[r] if not v.is_zero])) for r in block.rows]
+    """Return the squared sizes of the rows of a block, with what they have of earlier unknowns; never zero."""
+    least = pool.number(LEAST_SQUARE)
+    return [pool.name(f"n{r}", pool.sum([least, *(v * v for v in matrix[r] if not v.is_zero)])) for r in block.rows]
 
 
 def transfer(value: Value, pool: Pool) -> Value:
