@@ -156,7 +156,7 @@ def slider_cranks(k: int, speed: float) -> Mechanism:
     m.group("R_1", "1R3D", {"V1": "joint A", "V3": "frame.x", "V2": "crank.y", "L_crank": CRANK})
     for i, line in enumerate(guides(k), 1):
         rod, slider, C = f"rod{i:03d}", f"slider{i:03d}", f"C{i:03d}"
-        m.point(C, rod_start(line))
+        m.point(C, rod_start(line).tolist())
         m.body(rod, ["B", C], length=ROD)
         m.body(slider, [C])
         m.joint(f"B{i:03d}", "S", ["crank", rod], at="B")
