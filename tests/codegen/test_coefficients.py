@@ -174,7 +174,7 @@ def test_latex_of_the_largest_type_compiles(tmp_path: Path) -> None:
 
 
 def test_cams_are_shown_in_values_and_slopes_of_their_outline() -> None:
-    """The formulas of cam-P in r, r', r'' and shared names, against Φ differentiated as it stands, at random numbers."""
+    """The formulas of cam-P in slopes of its outline and shared names against Φ differentiated as it stands."""
     d = derived("cam_p")
     shown = equations(d)
     assert max(len(line) for line in written(shown, "text").splitlines()) < 220
