@@ -263,13 +263,18 @@ def written(shown: Sequence[Shown], style: str) -> str:
     parts = []
     for s in shown:
         if style == "latex":
-            formula = f"\\[ {s.left} = {_latex(s.value)} \\]"
+            formula = f"\\[ {latex(s)} \\]"
             parts.append(f"% {s.title}\n{formula}" if s.title else formula)
         else:
             show = _text if style == "text" else _ascii
             formula = show(sp.Eq(symbol(s.name), s.value, evaluate=False) if s.name else s.value)
             parts.append(f"{plain(s.title, style)}\n{formula}" if s.title else formula)
     return "\n\n".join(parts)
+
+
+def latex(shown: Shown) -> str:
+    """Return one formula as LaTeX, without its title."""
+    return f"{shown.left} = {_latex(shown.value)}"
 
 
 def described(
