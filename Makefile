@@ -66,7 +66,7 @@ bench: $(STAMP) ## measure speed, beside other programs
 
 clean: ## remove everything that can be made again, .venv included
 	rm -rf $(VENV) build dist out *.egg-info .hypothesis .ruff_cache .mypy_cache .pytest_cache
-	find codegen templates generated runtime tests fuzz examples docs bench -name __pycache__ -type d -prune \
+	find . -path ./.git -prune -o -name __pycache__ -type d -prune \
 		-exec rm -rf {} + 2>/dev/null || true
 
 # The stamp holds the folder it was made in: a moved or copied checkout would otherwise go on

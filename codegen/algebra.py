@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from ..runtime import expressions as ex
-from ..runtime.errors import nearest
+from ..common import expressions as ex
+from ..common.errors import nearest
 
 Scalar = Any
 Value = Any  # Scalar | tuple[Scalar, ...]

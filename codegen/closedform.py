@@ -13,7 +13,7 @@ from typing import Any
 
 import sympy as sp
 
-from ..runtime.errors import InputError, InternalError
+from ..common.errors import InputError, InternalError
 from .algebra import Evaluator
 from .blocks import Block
 from .derive import SYMPY, Derivation, evaluator, symbol

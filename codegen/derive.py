@@ -9,7 +9,7 @@ from functools import cached_property
 
 import sympy as sp
 
-from ..runtime.errors import InputError
+from ..common.errors import InputError
 from .algebra import ELEMENTARY, Evaluator, Field
 from .blocks import Block, block_triangular
 from .orders import Orders, companions, rate_names

@@ -13,8 +13,8 @@ from functools import partial
 import sympy as sp
 
 from .orders import Orders
-from .pool import Pool, Value
 from .spec import GroupSpec
+from .value_numbering import Pool, Value
 
 # d f(u) / du as a value of the pool, given u and f(u)
 _SLOPES: dict[str, Callable[[Pool, Value, Value], Value]] = {

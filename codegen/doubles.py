@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import printer
-from .pool import Pool, Value
+from .value_numbering import Pool, Value
 
 Array = NDArray[np.float64]
 

@@ -18,11 +18,11 @@ import tempfile
 import tomllib
 from pathlib import Path
 
-from ..runtime.errors import AssurgentError
+from ..common.errors import AssurgentError
 from ..runtime.library import package_folder
-from ..runtime.signature import signature
 from .generate import compile_spec
-from .reader import read_spec
+from .signature import signature
+from .specification_reader import read_spec
 
 HASH_SEEDS = ("0", "1", "4711")
 TOOLS = ("sympy", "numba", "numpy", "jinja2")

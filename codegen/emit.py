@@ -17,7 +17,7 @@ from . import ir, layout, printer
 from .derive import Derivation, row_labels
 from .kernels import GroupIR
 from .linear import EXPLICIT_ORDER
-from .profiles import ProfileText, developed, profiles
+from .profile_text import ProfileText, developed, profiles
 
 
 @dataclass(frozen=True)

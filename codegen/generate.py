@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
-from ..runtime.errors import GenerationError
-from ..runtime.group import GroupType
+from ..common.errors import GenerationError
+from ..runtime.group_type import GroupType
 from ..runtime.library import WAITING, find_entry, key_of, load, manifest, own_types, package_folder
 from ..runtime.store import Store, StoredType, import_name, load_source, module_name
 from . import ir
@@ -22,10 +22,10 @@ from .closedform import ClosedForm, find_closed_form
 from .derive import Derivation, by_least_squares, derive
 from .emit import EmittedModule, emit
 from .kernels import build_kernels
-from .pool import Pool
-from .reader import read_spec
 from .sampling import check_rank
 from .spec import GroupSpec
+from .specification_reader import read_spec
+from .value_numbering import Pool
 from .verify import Verification, verify_module
 
 Progress = Callable[[str, float, str], None]  # stage, seconds it took, what came out of it

@@ -24,9 +24,9 @@ from .linear import (
     solver_of,
 )
 from .orders import Orders, Row, companions, rate_names
-from .pool import Pool, Value
 from .position_kernel import closed_form_position
 from .tensor_kernel import tensor_acceleration
+from .value_numbering import Pool, Value
 
 # A third-order tensor is written out where it stays readable; larger ones run in loops.
 MAX_UNROLLED_3OT = (3, 12)

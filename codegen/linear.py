@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Any
 
 from .blocks import Block
-from .pool import Pool, Value
+from .value_numbering import Pool, Value
 
 EXPLICIT_ORDER = 3
 UNROLLED_ORDER = 8

@@ -9,7 +9,7 @@ import sympy as sp
 from .closedform import ClosedForm, Step, is_sphere
 from .derive import Derivation
 from .intersection import line_meets_quadric, linear_solution
-from .pool import Pool, Value
+from .value_numbering import Pool, Value
 
 # A root whose argument is negative by rounding alone is a dead point reached exactly: there it counts as zero.
 ROOT_ROUNDING = sp.Rational(1, 10**14)

@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ..runtime.errors import InputError
+from ..common.errors import InputError
 from .derive import Derivation, evaluator, row_labels, symbol
 from .differentiate import pooled
 from .doubles import function

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from ..runtime import expressions as ex
+from ..common import expressions as ex
 from ..runtime.store import module_name
 from .algebra import Evaluator, Field, Profile
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from .derive import Derivation
 from .linear import BlockSolver, solve_blocks
 from .orders import Orders, rate_names
-from .pool import Pool, Value
+from .value_numbering import Pool, Value
 
 TIME = "t"
 Which = int | str  # an entry of h, or explicit time

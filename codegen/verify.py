@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..runtime.group import GroupType
-from ..runtime.status import OK
+from ..common.status import OK
+from ..runtime.group_type import GroupType
 from .derive import Derivation
 from .reference import (
     Independent,

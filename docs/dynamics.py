@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from assurgent import AssurgentError, Mechanism, Results
-from assurgent.runtime.mechanism.model import FRAME, Model
-from assurgent.runtime.pictures.loads import Moving
+from assurgent.mechanism.model import FRAME, Model
+from assurgent.pictures.force_display import Moving
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -171,7 +171,7 @@ def rest() -> Figure:
 
 def forces() -> Figure:
     """Return the sprung four-bar a moment after its release, with the arrows of `animate --forces`."""
-    from assurgent.runtime.pictures.plot import paths
+    from assurgent.pictures.plot import paths
 
     mechanism = Mechanism.load(EXAMPLES / "sprung-four-bar.toml")
     return paths(mechanism.simulate(), mechanism.model(), step=39, forces=True)

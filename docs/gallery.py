@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PIL import Image, ImageOps
 
-from assurgent.runtime.mechanism.model import Model
-from assurgent.runtime.mechanism.reader import load
-from assurgent.runtime.motion.kinematics import run
-from assurgent.runtime.motion.planning import study
-from assurgent.runtime.motion.results import Results
-from assurgent.runtime.motion.run import raise_failure
+from assurgent.mechanism.model import Model
+from assurgent.mechanism.plans.planning import study
+from assurgent.mechanism.reader import load
+from assurgent.motion.kinematics import run
+from assurgent.motion.results import Results
+from assurgent.motion.run import raise_failure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -150,7 +150,7 @@ def cylinders(figure: Figure, model: Model, results: Results, step: int) -> None
 
 def draw(model: Model, results: Results, name: str) -> bytes:
     """Return the picture of one mechanism as a PNG file, without a margin."""
-    from assurgent.runtime.pictures.plot import paths
+    from assurgent.pictures.plot import paths
 
     view = VIEWS.get(name, View(()))
     step = round(view.instant * (len(results.time) - 1))

@@ -19,7 +19,7 @@ from rich.table import Table
 
 import assurgent
 from assurgent import GroupType
-from assurgent.runtime.group import Array, Motion
+from assurgent.runtime.group_type import Array, Motion
 
 ORIGIN, B = (0.0, 0.0), (0.08, 0.0)  # fixed pins of the two cranks, m
 CRANK, COUPLER, FOLLOWER = 0.18, 0.20, 0.24  # lengths O-A, A-C and B-C, m

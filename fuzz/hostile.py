@@ -90,7 +90,7 @@ def _where(error: BaseException) -> str:
 
 def trial(case: cases.Case, folder: Path) -> dict[str, Any]:
     """Run one input in this process in a folder of its own; what came of it, and what is wrong with that."""
-    from assurgent.runtime.cli import main
+    from assurgent.cli.commands import main
 
     cases.cleared(folder)
     case.lay_out(folder)

@@ -9,11 +9,11 @@ from __future__ import annotations
 import numpy as np
 from numba import carray, njit
 
+from ..common import turns
+from ..common.turns import LARGEST_MISS, LARGEST_WAY, TURN
 from . import lanemath as math
-from . import turns
 from .sequencer import CHANGE_STRIDE, COLUMN_STRIDE, COLUMNS, FAR, OPTIONS, ORDERS, START, STRIDE
 from .sources import dated
-from .turns import LARGEST_MISS, LARGEST_WAY, TURN
 
 
 def constants(  # type: ignore[no-untyped-def]

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 
-from .errors import GenerationError, InputError, nearest
-from .group import GroupType
+from ..common.errors import GenerationError, InputError, nearest
+from .group_type import GroupType
 from .sources import digest
 from .sources import package_folder as package_folder
 from .store import SPECIFICATION, Store, StoredType, module_name
@@ -178,6 +178,6 @@ def _load_shipped(entry: Entry, report: Report) -> GroupType:
 def regenerate(specification: str, origin: str, store: Store) -> StoredType:
     """Generate a type anew from the text of its specification (imports the generator)."""
     from ..codegen.generate import generate_type
-    from ..codegen.reader import parse_spec
+    from ..codegen.specification_reader import parse_spec
 
     return generate_type(parse_spec(specification, origin), store=store).stored

@@ -10,10 +10,10 @@ from __future__ import annotations
 import numpy as np
 from numba import carray, njit
 
+from ..common.turns import LARGEST_MISS, LARGEST_WAY
 from .items import begun, next_to, way
 from .sequencer import CALL_SIZE, FAR, OPTIONS, ORDERS, STRIDE
 from .sources import dated
-from .turns import LARGEST_MISS, LARGEST_WAY
 
 INLINED = {**OPTIONS, "no_cpython_wrapper": True}
 ROUGH = 1e-8  # rad, of a sum of bounds a hundred times the errors and more: above, a rod's rotation needs more lanes

@@ -30,7 +30,7 @@ from types import ModuleType
 
 import platformdirs
 
-from .errors import GenerationError, InputError
+from ..common.errors import GenerationError, InputError
 
 RECORD = "record.json"
 CURRENT = "current"

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from assurgent.codegen.algebra import ELEMENTARY, Evaluator, Field
-from assurgent.runtime import expressions as ex
+from assurgent.common import expressions as ex
 
 FLOATS = Field(number=float, functions={f: getattr(math, f) for f in ELEMENTARY}, pi=math.pi)
 # A dozen operations on products of numbers up to 10, at most 1000: each rounds by at most 1.1e-16 of that.

@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 import sympy as sp
 
+from assurgent.cli.commands import main
 from assurgent.codegen.coefficients import Coefficients
 from assurgent.codegen.derive import Derivation, derive, symbol
-from assurgent.codegen.reader import read_spec
 from assurgent.codegen.reference import Symbolic, array
 from assurgent.codegen.sampling import Sampler
 from assurgent.codegen.show import closed_form_formulas, described, document
-from assurgent.runtime.cli import main
+from assurgent.codegen.specification_reader import read_spec
 from assurgent.runtime.library import package_folder
 
 GROUPS = package_folder("codegen") / "groups"

@@ -6,7 +6,7 @@ import pytest
 import sympy as sp
 
 from assurgent.codegen.derive import Derivation, derive, symbol
-from assurgent.codegen.reader import read_spec
+from assurgent.codegen.specification_reader import read_spec
 from assurgent.runtime.library import package_folder
 
 x_A, y_A, x_B, y_B, x_C, y_C = (symbol(n) for n in ("x_A", "y_A", "x_B", "y_B", "x_C", "y_C"))

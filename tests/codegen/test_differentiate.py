@@ -11,7 +11,7 @@ import sympy as sp
 from assurgent.codegen.derive import symbol
 from assurgent.codegen.differentiate import along
 from assurgent.codegen.doubles import function
-from assurgent.codegen.pool import Pool, Value
+from assurgent.codegen.value_numbering import Pool, Value
 
 X, Y, Z, U = (symbol(n) for n in "xyzu")
 FORMULAS = [

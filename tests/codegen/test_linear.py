@@ -23,7 +23,7 @@ from assurgent.codegen.linear import (
     solve_explicit,
     solver_of,
 )
-from assurgent.codegen.pool import Pool, Value
+from assurgent.codegen.value_numbering import Pool, Value
 
 Array = NDArray[np.float64]
 Solver = Callable[..., tuple[float, ...]]

@@ -14,8 +14,8 @@ from assurgent.codegen import ir, printer
 from assurgent.codegen.closedform import find_closed_form
 from assurgent.codegen.derive import derive
 from assurgent.codegen.kernels import build_kernels
-from assurgent.codegen.pool import Pool
-from assurgent.codegen.reader import read_spec
+from assurgent.codegen.specification_reader import read_spec
+from assurgent.codegen.value_numbering import Pool
 from assurgent.runtime.library import package_folder
 
 X, Y, Z = sp.symbols("x y z", real=True)
@@ -119,7 +119,7 @@ from assurgent.codegen.closedform import find_closed_form
 from assurgent.codegen.derive import derive
 from assurgent.codegen.emit import emit
 from assurgent.codegen.kernels import build_kernels
-from assurgent.codegen.reader import read_spec
+from assurgent.codegen.specification_reader import read_spec
 from assurgent.runtime.library import package_folder
 
 derivation = derive(read_spec(package_folder("codegen") / "groups" / "rrr.toml"))

@@ -13,7 +13,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from assurgent.codegen import ir, printer
-from assurgent.codegen.pool import Pool, Value
+from assurgent.codegen.value_numbering import Pool, Value
 
 a, b, c = (ir.Sym(n) for n in "abc")
 ONE = Fraction(1)

@@ -6,9 +6,9 @@ import pytest
 
 from assurgent.codegen.closedform import find_closed_form
 from assurgent.codegen.derive import derive
-from assurgent.codegen.reader import parse_spec, read_spec
 from assurgent.codegen.sampling import Sampler, check_rank
-from assurgent.runtime.errors import InputError
+from assurgent.codegen.specification_reader import parse_spec, read_spec
+from assurgent.common.errors import InputError
 from assurgent.runtime.library import package_folder
 
 SHIPPED = sorted((package_folder("codegen") / "groups").glob("*.toml"))

@@ -21,10 +21,10 @@ from assurgent.codegen.closedform import find_closed_form
 from assurgent.codegen.derive import derive
 from assurgent.codegen.emit import emit
 from assurgent.codegen.kernels import build_kernels
-from assurgent.codegen.reader import parse_spec, read_spec
 from assurgent.codegen.sampling import Sampler, check_rank
 from assurgent.codegen.spec import module_name
-from assurgent.runtime.errors import InputError
+from assurgent.codegen.specification_reader import parse_spec, read_spec
+from assurgent.common.errors import InputError
 from assurgent.runtime.library import package_folder
 
 SHIPPED = sorted((package_folder("codegen") / "groups").glob("*.toml"))

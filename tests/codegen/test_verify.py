@@ -11,10 +11,10 @@ import pytest
 
 from assurgent.codegen.derive import derive
 from assurgent.codegen.generate import as_plain_python, compile_spec, find_specification
-from assurgent.codegen.reader import parse_spec
 from assurgent.codegen.spec import GroupSpec
+from assurgent.codegen.specification_reader import parse_spec
 from assurgent.codegen.verify import Verification, relative, verify_module
-from assurgent.runtime.group import GroupType
+from assurgent.runtime.group_type import GroupType
 
 PLATFORM = """
 format = 1

@@ -15,16 +15,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from assurgent.runtime.mechanism import formulas, joints, reader
-from assurgent.runtime.mechanism.builder import to_toml
-from assurgent.runtime.mechanism.drivers import COORDINATES
-from assurgent.runtime.mechanism.model import Model
-from assurgent.runtime.mechanism.units import ROWS
-from assurgent.runtime.motion.kinematics import run
-from assurgent.runtime.motion.labelled import QUANTITIES
-from assurgent.runtime.motion.planning import study
-from assurgent.runtime.motion.timefunctions import check_times
-from assurgent.runtime.pictures.diagram import structural_diagram
+from assurgent.builder import to_toml
+from assurgent.mechanism import formulas, joints, reader
+from assurgent.mechanism.constraint_network import ROWS
+from assurgent.mechanism.drivers import COORDINATES
+from assurgent.mechanism.model import Model
+from assurgent.mechanism.plans.planning import study
+from assurgent.motion.datasets import QUANTITIES
+from assurgent.motion.kinematics import run
+from assurgent.pictures.diagram import structural_diagram
+from assurgent.runtime.timefunctions import check_times
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -91,7 +91,7 @@ def test_every_joint_and_every_driver_is_shown(tmp_path: Path) -> None:
 def test_the_limits_and_functions_of_the_page_are_those_of_the_program() -> None:
     assert f"{reader.MAX_BYTES:,} bytes" in FILE_PAGE
     assert f"{reader.MAX_TIMES:,}" in FILE_PAGE
-    from assurgent.runtime import expressions
+    from assurgent.common import expressions
 
     assert f"{expressions.MAX_LENGTH:,} characters, {expressions.MAX_DEPTH} levels" in FILE_PAGE
     listed = re.search(r"and `(sin cos [a-z0-9 ]*)`", FILE_PAGE)

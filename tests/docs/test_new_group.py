@@ -9,8 +9,8 @@ import pytest
 
 from assurgent.codegen.algebra import ELEMENTARY, VECTOR_FUNCTIONS
 from assurgent.codegen.generate import compile_spec
-from assurgent.codegen.reader import RESERVED, TABLES, parse_spec
 from assurgent.codegen.spec import PARAMETER_KINDS
+from assurgent.codegen.specification_reader import RESERVED, TABLES, parse_spec
 from assurgent.runtime.library import find_entry
 
 FUNCTIONS = [f for f in (*ELEMENTARY, *VECTOR_FUNCTIONS) if f != "norm"]  # norm(v) is written |v|

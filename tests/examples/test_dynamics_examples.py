@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from assurgent import Mechanism
-from assurgent.runtime.mechanism.reader import load
+from assurgent.mechanism.reader import load
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples" / "dynamics"

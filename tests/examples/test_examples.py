@@ -11,13 +11,13 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from assurgent.runtime.cli import main
-from assurgent.runtime.mechanism.assembly import follow
-from assurgent.runtime.mechanism.model import Model
-from assurgent.runtime.mechanism.reader import load
-from assurgent.runtime.motion.kinematics import run
-from assurgent.runtime.motion.planning import study
-from assurgent.runtime.motion.results import Results
+from assurgent.cli.commands import main
+from assurgent.mechanism.assembly import follow
+from assurgent.mechanism.model import Model
+from assurgent.mechanism.plans.planning import study
+from assurgent.mechanism.reader import load
+from assurgent.motion.kinematics import run
+from assurgent.motion.results import Results
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"
@@ -87,7 +87,7 @@ def _compared() -> ModuleType:
     """Return the comparison with absolute coordinates that the tests of the runs have."""
     name = "examples_compared"
     if name not in sys.modules:
-        path = ROOT / "tests" / "runtime" / "motion" / "compared.py"
+        path = ROOT / "tests" / "motion" / "compared.py"
         spec = importlib.util.spec_from_file_location(name, path)
         assert spec is not None
         assert spec.loader is not None

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from assurgent.codegen.derive import derive
 from assurgent.codegen.sampling import Configuration, Sampler
-from assurgent.codegen.reader import read_spec
+from assurgent.codegen.specification_reader import read_spec
 from assurgent.codegen.verify import verify_module
-from assurgent.runtime.errors import AssemblyError
-from assurgent.runtime.group import GroupType
+from assurgent.common.errors import AssemblyError
+from assurgent.runtime.group_type import GroupType
 from assurgent.runtime.library import manifest, package_folder
 from assurgent.runtime.sequencer import CALLED, SIGNATURE
 

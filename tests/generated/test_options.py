@@ -13,10 +13,10 @@ SUPPORT = [
     "assurgent.runtime.sequencer",
     "assurgent.runtime.items",
     "assurgent.runtime.output_items",
-    "assurgent.runtime.motion.design_kernels",
-    "assurgent.runtime.motion.global_kernels",
-    "assurgent.runtime.dynamics.loads",
-    "assurgent.runtime.dynamics.integrator",
+    "assurgent.designs.design_kernels",
+    "assurgent.motion.global_kernels",
+    "assurgent.dynamics.load_kernels",
+    "assurgent.dynamics.integrator",
 ]
 
 

@@ -12,8 +12,8 @@ import assurgent
 import numpy as np
 import pytest
 from assurgent.codegen.generate import compile_spec
-from assurgent.codegen.reader import parse_spec
-from assurgent.runtime.group import GroupType
+from assurgent.codegen.specification_reader import parse_spec
+from assurgent.runtime.group_type import GroupType
 
 DATA = json.loads((Path(__file__).parents[1] / "data" / "rrr_K_L.json").read_text("utf-8"))
 EXPECTED = DATA["expected"]

@@ -20,7 +20,7 @@ DELETED = "assurgent/runtime/deleted_long_ago.py"
 
 def shipped_files(top: Path) -> set[str]:
     """Names, as the wheel should spell them, of every source and data file below the package folders."""
-    # The deepest folder owns a file: runtime/facade lies inside runtime but is another package.
+    # The deepest folder owns a file: mechanism/plans lies inside mechanism but is another package.
     folders = sorted(((PurePosixPath(d), p) for p, d in PACKAGE_DIR.items()), key=lambda x: -len(x[0].parts))
     names = set()
     for found in {f for folder, _ in folders for f in (top / folder).rglob("*")}:
@@ -93,4 +93,4 @@ def test_wheel_metadata(wheel: Path) -> None:
     assert head["License-Expression"] == "MIT"
     scripts = ConfigParser()
     scripts.read_string(metadata(wheel, "entry_points.txt"))
-    assert dict(scripts["console_scripts"]) == {"assurgent": "assurgent.runtime.cli:main"}
+    assert dict(scripts["console_scripts"]) == {"assurgent": "assurgent.cli.commands:main"}

@@ -23,8 +23,8 @@ import pytest
 
 import assurgent.codegen.generate as generator
 from assurgent.codegen.spec import GroupSpec
+from assurgent.common.errors import GenerationError, InputError
 from assurgent.runtime import library as types
-from assurgent.runtime.errors import GenerationError, InputError
 from assurgent.runtime.store import Store
 
 LADDER = """\

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 import assurgent
-from assurgent.runtime.errors import InputError
-from assurgent.runtime.group import GroupType
+from assurgent.common.errors import InputError
+from assurgent.runtime.group_type import GroupType
 
 H, PAR, C = {"A": (0, 0), "B": (5, 0)}, {"L_AC": 3, "L_BC": 4}, (1.8, 2.4)
 TIME = np.linspace(0.0, 1.0, 5)

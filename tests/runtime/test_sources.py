@@ -8,11 +8,11 @@ import pytest
 
 from assurgent.runtime import library, sources
 
-A, B, C = (f"assurgent.runtime.motion.{name}" for name in ("first", "second", "third"))
+A, B, C = (f"assurgent.motion.{name}" for name in ("first", "second", "third"))
 TEXTS = {
     A: "from . import (\n    second as other,\n)\nimport numpy\n",
     B: 'def f():\n    from .third import g\nTEMPLATE = "outer.jinja"\n',
-    C: "import assurgent.runtime.motion.first\n",
+    C: "import assurgent.motion.first\n",
     "outer.jinja": '{% from "inner.jinja" import m %}\n',
     "inner.jinja": "plain\n",
 }
@@ -45,9 +45,9 @@ def test_a_change_anywhere_changes_the_digest(project: dict[str, Path], changed:
 
 def test_types_are_made_by_templates_and_the_compiler_of_kernels() -> None:
     found = sources.closure(library.MAKERS)
-    needed = {"group.py.jinja", "lanes.py.jinja", "assurgent.codegen.pool", "assurgent.codegen.orders"}
-    assert needed | {"assurgent.runtime.straight_line", "assurgent.runtime.expressions"} <= set(found)
-    assert not any(name.startswith(("assurgent.runtime.motion", "assurgent.codegen.verify")) for name in found)
+    needed = {"group.py.jinja", "lanes.py.jinja", "assurgent.codegen.value_numbering", "assurgent.codegen.orders"}
+    assert needed | {"assurgent.runtime.straight_line", "assurgent.common.expressions"} <= set(found)
+    assert not any(name.startswith(("assurgent.motion", "assurgent.codegen.verify")) for name in found)
 
 
 def test_a_module_that_is_not_there_has_no_digest() -> None:

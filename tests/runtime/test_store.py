@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from assurgent.runtime.errors import InputError
+from assurgent.common.errors import InputError
 from assurgent.runtime.store import CURRENT, RECORD, SPECIFICATION, Store, StoredType, default_root
 
 MODULE = "ladder"

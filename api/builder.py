@@ -1,0 +1,376 @@
+"""A mechanism written in Python: the same names and the same checks as the file, and it can be saved as one."""
+
+from __future__ import annotations
+
+import copy
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from assurgent.common.errors import InputError
+from assurgent.common.files import check_target, write_whole
+from assurgent.mechanism.arguments import shown
+from assurgent.mechanism.model import Array, Model
+from assurgent.mechanism.reader import TABLES, TOP, from_data, load
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from assurgent.designs.compiled_mechanism import CompiledMechanism
+    from assurgent.designs.reuse import Reuse
+    from assurgent.dynamics.equilibrium import Equilibrium
+    from assurgent.mechanism.structure import Structure
+    from assurgent.motion.results import Results
+    from assurgent.verification.comparison import Comparison
+    from assurgent.verification.verify_mechanism import MechanismVerification
+
+_BARE = re.compile(r"[A-Za-z0-9_-]+")
+_ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r", "\b": "\\b", "\f": "\\f"}
+
+
+class Mechanism:
+    """A mechanism under construction.
+
+    >>> m = Mechanism("four-bar", omega=34.96)
+    >>> m.point("A", [0, 0])
+    >>> m.body("crank", ["A", "B"], length=2)
+    >>> m.joint("A", "R", ["frame", "crank"], at="A")
+    >>> m.driver("theta", joint="A", angle="pi/2 + omega*t")
+    >>> m.simulation["stop"] = 120
+    >>> model = m.model()
+
+    Names, fields and formulas are those of the file. `simulation`, `initial`, `actuators` and `assembly` are the
+    tables of the file as dictionaries, `gravity` is a list or None. Tables of drivers are looked up in `folder`.
+    """
+
+    def __init__(self, name: str = "", space: str = "planar", **parameters: float | str) -> None:
+        self.name = name
+        self.space = space
+        self.gravity: Sequence[float | str] | None = None
+        self.parameters: dict[str, Any] = dict(parameters)
+        self.points: dict[str, Any] = {}
+        self.bodies: dict[str, dict[str, Any]] = {}
+        self.joints: dict[str, dict[str, Any]] = {}
+        self.drivers: dict[str, dict[str, Any]] = {}
+        self.forces: dict[str, dict[str, Any]] = {}
+        self.simulation: dict[str, Any] = {}
+        self.initial: dict[str, dict[str, Any]] = {}
+        self.actuators: dict[str, dict[str, Any]] = {}
+        self.assembly: dict[str, int] = {}
+        self.vectors: dict[str, dict[str, Any]] = {}
+        self.folder = Path()
+        self._kept: Reuse | None = None  # what the last run read and planned
+
+    def parameter(self, name: str, value: float | str) -> None:
+        """Declare a parameter; it may use earlier ones."""
+        self.parameters[name] = value
+
+    def point(self, name: str, place: Sequence[float | str]) -> None:
+        """Place a point in the first configuration."""
+        self._new("points", self.points, name)
+        self.points[name] = place
+
+    def body(
+        self,
+        name: str,
+        points: Sequence[str],
+        length: float | str | None = None,
+        local: Mapping[str, Sequence[float | str]] | None = None,
+        **mass: Any,
+    ) -> None:
+        """Add a body; further fields are `mass`, `centre`, `inertia` and `kind`."""
+        self._new("bodies", self.bodies, name)
+        fields = {"points": points, "length": length, "local": local, **mass}
+        self.bodies[name] = {key: value for key, value in fields.items() if value is not None}
+
+    def joint(self, name: str, type: str, bodies: Sequence[str], **fields: Any) -> None:
+        """Add a joint with the fields of its type."""
+        self._new("joints", self.joints, name)
+        self.joints[name] = {"type": type, "bodies": bodies, **fields}
+
+    def driver(self, name: str, **fields: Any) -> None:
+        """Add a driver: joint and angle or displacement; between and distance; bodies and angle."""
+        self._new("drivers", self.drivers, name)
+        self.drivers[name] = fields
+
+    def force(self, name: str, **fields: Any) -> None:
+        """Add a force, a torque or a spring."""
+        self._new("forces", self.forces, name)
+        self.forces[name] = fields
+
+    def vector(self, name: str, body: str, **fields: Any) -> None:
+        """Report a vector of a body: `of`, two of its points, or `direction` in its axes."""
+        self._new("vectors", self.vectors, name)
+        self.vectors[name] = {"body": body, **fields}
+
+    def _new(self, table: str, entries: Mapping[str, object], name: str) -> None:
+        if name in entries:
+            raise InputError(f"{self._origin}: [{table}] {name}: is there already - choose another name")
+
+    @property
+    def _origin(self) -> str:
+        """What messages call this mechanism."""
+        name: object = self.name
+        return name if isinstance(name, str) and name else "mechanism"
+
+    def data(self) -> dict[str, Any]:
+        """Return the values as a file would give them."""
+        found: dict[str, Any] = {"format": 1, "name": _plain(self.name), "space": _plain(self.space)}
+        if self.gravity is not None:
+            found["gravity"] = _plain(self.gravity)
+        for table in TABLES:
+            entries = _plain(getattr(self, table))
+            if entries or table == "bodies":
+                found[table] = entries
+        return found
+
+    def model(self, **settings: float) -> Model:
+        """Return the validated model; settings override parameters."""
+        return from_data(self.data(), self._origin, settings, self.folder)
+
+    def structure(self, **settings: float) -> Structure:
+        """Return the structural groups, with the parameters given here instead of their own values."""
+        from assurgent.mechanism.plans.planning import study
+
+        return study(self.model(**settings))
+
+    def run(
+        self,
+        times: Sequence[float] | None = None,
+        method: str = "td",
+        jerk: bool = False,
+        threads: int = 1,
+        **settings: float,
+    ) -> Results:
+        """Return the motion at the given times, or at those of `simulation`; with the jerks of points if asked.
+
+        Where the mechanism loses its assembly or meets a dead point, AssemblyError says so; its attribute `results`
+        holds all that was solved before.
+        """
+        from assurgent.motion.run import raise_failure
+
+        outcome = self._reused().run(settings, _asked(times), method, jerk, threads)
+        if outcome.failure is not None:
+            raise_failure(outcome.failure, outcome.results)
+        return outcome.results
+
+    def verify(
+        self, times: Sequence[float] | None = None, bound: float = 1e-11, **settings: float
+    ) -> MechanismVerification:
+        """Return every group three ways at some instants, and the whole against absolute coordinates."""
+        from assurgent.verification.verify_mechanism import verify_mechanism
+
+        return verify_mechanism(self.model(**settings), _asked(times), bound)
+
+    def compare(
+        self,
+        methods: Sequence[str] = ("td", "3ot", "global", "global-sparse"),
+        times: Sequence[float] | None = None,
+        **settings: float,
+    ) -> Comparison:
+        """Return methods of run side by side; the first is the reference."""
+        from assurgent.verification.comparison import compare
+
+        return compare(self.model(**settings), methods, _asked(times))
+
+    def _reused(self) -> Reuse:
+        """Return what was read and planned of these values before, or what will be."""
+        from assurgent.designs.reuse import Reuse
+
+        data, origin = self.data(), self._origin
+        if self._kept is None or not self._kept.fits(data, origin, self.folder):
+            self._kept = Reuse(copy.deepcopy(data), origin, self.folder)
+        return self._kept
+
+    def compile(
+        self,
+        times: Sequence[float] | Array | None = None,
+        points: Sequence[str] | None = None,
+        bodies: Sequence[str] | None = None,
+        joints: Sequence[str] | None = None,
+        parameters: Sequence[str] | None = None,
+    ) -> CompiledMechanism:
+        """Return the mechanism compiled once, to be run for many designs; all series unless some are named.
+
+        Designs change the `parameters` that are named, by default all that are numbers; a formula that is named
+        becomes a number.
+
+        >>> c = Mechanism.load("four-bar.toml").compile(points=["P"])
+        >>> c(a=2.1).points["P"].position, c.batch({"a": [2.0, 2.1, 2.2]}).points["P"].position
+        """
+        from assurgent.designs.compiled_mechanism import CompiledMechanism
+
+        origin = self._origin
+        return CompiledMechanism(self.data(), origin, self.folder, times, points, bodies, joints, parameters)
+
+    def inverse(self, times: Sequence[float] | None = None, method: str = "direct", **settings: float) -> Results:
+        """Return efforts, reactions and energies along the motion that the drivers prescribe.
+
+        >>> found = Mechanism.load("my.toml").inverse()
+        >>> found.drivers["theta"].effort, found.reactions["B"].force, found.energy.total
+
+        `method` is the scheme of the reactions: direct, tangent or inverse. AssemblyError as of `run`.
+        """
+        from assurgent.dynamics.computed import check_scheme, inverse_dynamics
+
+        check_scheme(method)
+        prepared = self._reused().prepared(settings)
+        return inverse_dynamics(prepared[1].model, _asked(times), method, prepared=prepared).finished()
+
+    def simulate(
+        self,
+        times: Sequence[float] | None = None,
+        method: str | None = None,
+        stop_at_bifurcation: bool = False,
+        fixed_step: float | None = None,
+        **settings: float,
+    ) -> Results:
+        """Return the motion under the loads from `initial` (or from rest at the sketch) on, with its forces.
+
+        >>> m = Mechanism.load("my.toml")
+        >>> m.drivers.clear()
+        >>> m.initial["theta"] = {"joint": "A", "angle": 1.0, "rate": 0}
+        >>> m.simulate(times=[0, 0.5, 1]).points["C"].position
+
+        `fixed_step` takes equal steps of at most that length. A motion that cannot go on raises AssemblyError; its
+        attribute `results` holds all that was found before.
+        """
+        from assurgent.dynamics.computed import simulation
+
+        begun, through = self._reused().begun(settings), not stop_at_bifurcation
+        model = begun.model if begun else self.model(**settings)
+        found = simulation(model, _asked(times), method, through=through, fixed_step=fixed_step, begun=begun)
+        if begun:
+            begun.learn()
+        return found.finished()
+
+    def equilibrium(self, **settings: float) -> Equilibrium:
+        """Return the position of rest nearest to the sketch or to `initial`, and the small vibrations about it.
+
+        >>> found = Mechanism.load("my.toml").equilibrium()
+        >>> found.stable, found.coordinates["A"], [mode.frequency for mode in found.modes]
+        """
+        from assurgent.dynamics.computed import rest
+
+        return rest(self.model(**settings))
+
+    def plot(
+        self,
+        results: Results,
+        names: Sequence[str] | None = None,
+        reactions: bool | Sequence[str] = False,
+        energy: bool = False,
+    ) -> Figure:
+        """Return a Matplotlib figure: paths over the linkage, and time histories.
+
+        `reactions` (True, or names of joints) and `energy` show what `inverse` and `simulate` found.
+        """
+        self._check(results)
+        if reactions or energy:
+            from assurgent.pictures.dynamics_plot import dynamics_figure
+
+            return dynamics_figure(results, self.model(), reactions, energy, names)
+        from assurgent.pictures.plot import plot
+
+        return plot(results, self.model(), names)
+
+    def animate(self, results: Results, path: Path | str, **options: Any) -> Path:
+        """Write an animation (.gif .mp4 .html .svg); options are those of `pictures.animate.animate`."""
+        from assurgent.pictures.animate import animate
+
+        self._check(results)
+        return animate(self.model(), results, path, **options)
+
+    def _check(self, results: object) -> None:
+        from assurgent.motion.results import Results
+
+        if not isinstance(results, Results):
+            raise InputError(f"{self._origin}: results are what run, inverse or simulate return, not {shown(results)}")
+
+    def text(self) -> str:
+        """Return the mechanism as the text of a file."""
+        return to_toml(self.data())
+
+    def save(self, path: Path | str) -> None:
+        """Write the file, after the same checks as on reading; an old file stays whole until the new one is."""
+        path = Path(path)
+        check_target(path)
+        from_data(self.data(), str(path), None, path.parent)
+        text = self.text()
+        write_whole(path, lambda part: part.write_text(text, "utf-8", newline="\n"))
+
+    @classmethod
+    def load(cls, path: Path | str) -> Mechanism:
+        """Return the mechanism of a file, validated."""
+        path = Path(path)
+        load(path)
+        data = tomllib.loads(path.read_bytes().decode("utf-8-sig").replace("\r\n", "\n"))
+        mechanism = cls(data.get("name", path.stem), data["space"])
+        mechanism.folder = path.parent
+        for key in TOP:
+            if key in data and key not in ("format", "name", "space"):
+                setattr(mechanism, key, data[key])
+        return mechanism
+
+
+def _asked(times: Any) -> Array | None:
+    """Return times as they are: they are checked where the start of the simulation is known."""
+    found: Array | None = times
+    return found
+
+
+def _plain(value: Any) -> Any:
+    """Return a value with lists, numbers and dictionaries as a file gives them."""
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return value
+
+
+# ---- TOML: only what a mechanism file holds -------------------------------------------------------------------------
+def to_toml(data: Mapping[str, Any]) -> str:
+    """Return values as TOML: plain keys first, then one table each, bodies as tables of their own."""
+    lines = [f"{_key(k)} = {_value(v)}" for k, v in data.items() if not isinstance(v, dict)]
+    for name, table in data.items():
+        if not isinstance(table, dict):
+            continue
+        if name == "bodies":
+            for body, entries in table.items():
+                lines += ["", f"[bodies.{_key(body)}]", *(f"{_key(k)} = {_value(v)}" for k, v in entries.items())]
+        else:
+            lines += ["", f"[{_key(name)}]", *(f"{_key(k)} = {_value(v)}" for k, v in table.items())]
+    return "\n".join(lines) + "\n"
+
+
+def _key(name: str) -> str:
+    return name if _BARE.fullmatch(name) else _string(name)
+
+
+def _string(text: str) -> str:
+    return '"' + "".join(_ESCAPES.get(c) or (c if c.isprintable() else _coded(c)) for c in text) + '"'
+
+
+def _coded(character: str) -> str:
+    return f"\\u{ord(character):04x}" if ord(character) < 0x10000 else f"\\U{ord(character):08x}"
+
+
+def _value(value: Any) -> str:
+    match value:
+        case bool():
+            return "true" if value else "false"
+        case int() | float():
+            return repr(value)
+        case str():
+            return _string(value)
+        case list():
+            return f"[{', '.join(_value(v) for v in value)}]"
+        case dict():
+            return f"{{ {', '.join(f'{_key(k)} = {_value(v)}' for k, v in value.items())} }}" if value else "{}"
+    raise InputError(f"{value!r} cannot stand in a mechanism file - use numbers, texts, lists and dictionaries")

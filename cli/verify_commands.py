@@ -1,0 +1,183 @@
+"""The commands that check a mechanism: verify FILE, compare."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from ..common.errors import InputError
+from .mechanism_commands import _split, _times, load_model
+from .progress import tell, watched
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from ..mechanism.model import Model
+    from ..verification.comparison import Comparison
+    from ..verification.verify_mechanism import MechanismVerification
+
+out = Console()
+err = Console(stderr=True)
+PLOTTED = 181  # instants of a plot of differences
+
+
+def add_commands(add: Callable[..., argparse.ArgumentParser]) -> None:
+    """Declare the command compare; verify is declared with that of types."""
+    compare = add("compare", help="methods side by side on one mechanism: time, iterations, differences, drift")
+    compare.add_argument("file", metavar="FILE", help="mechanism file (TOML)")
+    compare.add_argument(
+        "--methods",
+        metavar="A,B",
+        default="td,3ot,global,global-sparse",
+        help="the first is the reference (default %(default)s)",
+    )
+    compare.add_argument("--at", metavar="T1,T2", help="these times instead of start, stop and step")
+    compare.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a parameter's value")
+    compare.add_argument("--json", action="store_true", help="as JSON")
+    compare.add_argument("--plot", metavar="OUT", help="differences over time (.png .svg .pdf)")
+
+
+def add_file_options(verify: argparse.ArgumentParser) -> None:
+    """Declare what verify FILE takes besides the options for types."""
+    verify.add_argument("--at", metavar="T1,T2", help="FILE: instants of its run (default: five)")
+    verify.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="FILE: a parameter's value")
+    verify.add_argument("--plot", metavar="OUT", help="FILE: differences over time (.png .svg .pdf)")
+
+
+# ---- verify FILE --------------------------------------------------------------------------------------------------
+def verify_file(options: argparse.Namespace) -> int:
+    """Every group of a mechanism three ways, and the whole against absolute coordinates; 1 beyond the bound."""
+    from ..verification.verify_mechanism import BOUND, verify_mechanism
+
+    if len(options.types) > 1:
+        raise InputError(f"verify {' '.join(options.types)}: give one mechanism file, or types")
+    _check_plot(options.plot)
+    options.file = options.types[0]
+    model = load_model(options)
+    with watched(err, "verifying ...") as progress:
+        said = progress if err.is_terminal or not options.json else (lambda line: None)
+        found = verify_mechanism(model, _times(options.at), options.bound or BOUND, said)
+    if options.plot is not None:
+        _save(_difference_figure(model, found), Path(options.plot))
+    if options.json:
+        print(json.dumps(found.to_json(), ensure_ascii=False))
+    else:
+        _verification_tables(found)
+    return 0 if found.passed else 1
+
+
+def _difference_figure(model: Model, found: MechanismVerification) -> Figure:
+    """Return the differences over the whole run: a check at a few instants shows no course."""
+    import numpy as np
+
+    from ..motion.kinematics import run
+    from ..pictures.difference_plot import difference_figure
+    from ..verification.against_absolute import against_absolute
+
+    times = model.simulation.times()
+    times = times[np.unique(np.linspace(0, len(times) - 1, min(PLOTTED, len(times))).round().astype(int))]
+    outcome = run(model, times)
+    difference = against_absolute(model, outcome.results)
+    title = f"{found.mechanism}: groups against absolute coordinates"
+    return difference_figure(difference.time, {"td": list(difference.errors)}, title, found.bound)
+
+
+def _number(value: float | None, bound: float) -> str:
+    if value is None:
+        return "-"
+    return f"{value:.1e}" if value <= bound else f"[bold red]{value:.1e}[/]"
+
+
+def _verification_tables(found: MechanismVerification) -> None:
+    name = escape(found.mechanism or "mechanism")
+    table = Table(title=f"{name}: largest relative error at {len(found.time)} instants")
+    for column in ("group", "type", "quantity"):
+        table.add_column(column, overflow="fold")
+    for column in ("symbolic", "independent", "bound"):
+        table.add_column(column, justify="right", no_wrap=True)
+    for g in found.groups:
+        for i, (quantity, e) in enumerate(g.errors.items()):
+            name, kind = (escape(g.name), escape(g.type)) if i == 0 else ("", "")
+            cells = (_number(e.symbolic, found.bound), _number(e.independent, found.bound))
+            table.add_row(name, kind, quantity, *cells, f"{found.bound:.0e}")
+        table.add_section()
+    for i, (quantity, error) in enumerate(found.whole.items()):
+        name = "the whole" if i == 0 else ""
+        table.add_row(name, "absolute coordinates" if i == 0 else "", quantity, "-", _number(error, found.bound),
+                      f"{found.bound:.0e}")  # fmt: skip
+    out.print(table)
+    verdict = "[green]passed[/]" if found.passed else "[bold red]FAILED[/]"
+    out.print(f"{verdict}: {len(found.groups)} groups and the whole, {found.seconds:.1f} s", highlight=False)
+
+
+# ---- compare ------------------------------------------------------------------------------------------------------
+def command_compare(options: argparse.Namespace) -> int:
+    from ..verification.comparison import compare
+
+    _check_plot(options.plot)
+    methods = list(dict.fromkeys(_split(options.methods) or ()))
+    if not methods:
+        raise InputError("--methods: no method is given - write --methods td,3ot,global")
+    model = load_model(options)
+    with watched(err, "comparing ...") as progress:
+        said = progress if err.is_terminal or not options.json else (lambda line: None)
+        found = compare(model, methods, _times(options.at), said)
+    if options.plot is not None:
+        _save(_compared_figure(found), Path(options.plot))
+    if options.json:
+        print(json.dumps(found.to_json(), ensure_ascii=False))
+    else:
+        _comparison_table(found)
+    return 0
+
+
+def _compared_figure(found: Comparison) -> Figure:
+    from ..pictures.difference_plot import difference_figure
+
+    first, *others = found.methods
+    title = f"{found.mechanism}: differences from {first.name}"
+    return difference_figure(found.time, {m.name: list(m.over_time) for m in others or [first]}, title, 1e-11)
+
+
+def _comparison_table(found: Comparison) -> None:
+    from ..verification.comparison import KINDS
+
+    name = escape(found.mechanism or "mechanism")
+    table = Table(title=f"{name}: {len(found.time)} times; differences from {found.methods[0].name}")
+    table.add_column("", no_wrap=True)
+    for m in found.methods:
+        table.add_column(escape(m.name), justify="right", no_wrap=True)
+    table.add_row("seconds", *(f"{m.seconds:.5f}" for m in found.methods))
+    table.add_row("instants solved", *(str(m.evaluations) for m in found.methods))
+    table.add_row("Newton iterations", *(str(m.iterations) for m in found.methods))
+    table.add_row("largest residual", *(f"{m.residual:.1e}" for m in found.methods))
+    for kind in KINDS:
+        table.add_row(f"difference of {kind}", *(f"{m.difference[kind]:.1e}" for m in found.methods))
+    for i, name in enumerate(("Φ", "dΦ/dt", "d²Φ/dt²")):
+        table.add_row(f"drift |{name}|", *(f"{m.drift[i]:.1e}" for m in found.methods))
+    out.print(table)
+
+
+# ---- pictures -----------------------------------------------------------------------------------------------------
+def _check_plot(target: str | None) -> None:
+    if target is not None:
+        from ..common.files import check_target
+
+        check_target(Path(target), (".png", ".svg", ".pdf"))
+
+
+def _save(figure: Figure, path: Path) -> None:
+    from ..common.files import write_whole
+
+    write_whole(path, lambda part: figure.savefig(part, format=path.suffix[1:]))
+    tell(err, f"wrote {path}")
+
+
+COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {"compare": command_compare}

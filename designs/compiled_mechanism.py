@@ -1,0 +1,443 @@
+"""A mechanism compiled once and run many times: one design after the other, many at once, and their sensitivities.
+
+Structure, plan and program are made at the nominal design, with a trace of how every number follows from the
+parameters. A design is then a vector of numbers. One for which reading or planning would decide otherwise, or whose
+motion needs a closer look (change points, dead points, lost branches), is found and run on its own.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..common.errors import AssemblyError, AssurgentError, InputError, nearest
+from ..common.status import MESSAGES, NO_ASSEMBLY
+from ..common.turns import DEEPEST
+from ..mechanism.arguments import names as names_in
+from ..mechanism.arguments import times_of
+from ..mechanism.model import Model
+from ..mechanism.numbers.nominal import nominal
+from ..mechanism.numbers.traced import Traced
+from ..mechanism.numbers.tracing import TracedModel, free_parameters, trace
+from ..mechanism.plans.plan import Array
+from ..mechanism.reader import from_data
+from ..mechanism.structure import Structure
+from ..motion.branches import follow
+from ..motion.inner_times import LARGEST_STROKE, LARGEST_SWING, LARGEST_TURN, probes, refined, steps_for, turning
+from ..motion.kinematics import prepare, run
+from ..motion.reported import followed_times, steps_of
+from ..motion.results import DriverSeries, Results
+from ..motion.run import Failure, failure_message, solve
+from ..runtime.outputs import Output
+from ..runtime.parallel import each, thread_count
+from ..runtime.parallel import threads as using_threads
+from ..runtime.program import GroupStep, Program
+from ..runtime.sequence import SOLVED_KINDS, Ints
+from ..runtime.timefunctions import check_times
+from .batch import Batch, arrays_of, parts_of, series_of
+from .sensitivities import Carrier, Sensitivities, not_whole
+
+if TYPE_CHECKING:
+    import pandas
+
+RESIDUAL_BOUND = 1e-9  # relative; above, a linkage that is closed by special lengths only is none at this design
+
+
+RODS = 12  # so many times more inner steps where the rotation of a rod is asked for, which follows from all of them
+
+
+class Traceable:
+    """A mechanism read and planned once: its traced model, its program, and the function from designs to numbers."""
+
+    def __init__(
+        self, data: Mapping[str, Any], origin: str, folder: Path | None, names: Sequence[str] | None = None
+    ) -> None:
+        self.data, self.origin, self.folder = data, origin, folder
+        self.traced: TracedModel = trace(data, free_parameters(data) if names is None else names, origin, None, folder)
+        self.structure: Structure
+        self.program: Program
+        self.structure, self.program = prepare(self.traced.model)
+        self.numbers = self.traced.tape.compiled(self.program.sequence.values)
+        self.nominal: Model = nominal(self.traced.model)
+
+    @property
+    def reusable(self) -> bool:
+        """Whether results follow from the rows alone: drivers in Python are computed from the model."""
+        return self.program.sequence.motions is not None
+
+    def at(self, design: Mapping[str, float]) -> tuple[Array, bool]:
+        """Return the numbers of one design, and whether it is read and planned alike."""
+        values, kept = self.numbers.evaluate(self.traced.design(design))
+        return np.ascontiguousarray(values[:, 0]), bool(kept[0])
+
+    def model(self, design: Mapping[str, float]) -> Model:
+        """Return the model of a design, read anew."""
+        return from_data(self.data, self.origin, design, self.folder)
+
+
+class CompiledMechanism:
+    """A mechanism with its times and the series that are asked for, compiled.
+
+    >>> c = Mechanism.load("four-bar.toml").compile(points=["P"])
+    >>> c(a=2.1, b=6.3).points["P"].velocity              # n x 2
+    >>> c.batch({"a": np.linspace(1, 3, 1000)}).points["P"].position    # 1000 x n x 2
+    """
+
+    def __init__(
+        self,
+        data: Mapping[str, Any],
+        origin: str,
+        folder: Path | None,
+        times: Sequence[float] | Array | None,
+        points: Sequence[str] | None,
+        bodies: Sequence[str] | None,
+        joints: Sequence[str] | None,
+        parameters: Sequence[str] | None = None,
+    ) -> None:
+        self.mechanism = Traceable(data, origin, folder, parameters)
+        model, sequence = self.mechanism.nominal, self.mechanism.program.sequence
+        simulation = self.mechanism.traced.model.simulation
+        if times is None and any(isinstance(x, Traced) for x in (simulation.start, simulation.stop, simulation.step)):
+            raise InputError(
+                f"{origin}: [simulation]: its times depend on parameters, so that designs would have different ones - "
+                "give compile(times=...)"
+            )
+        self.time = times_of(model, times)
+        check_times(model, self.time)
+        self.names = self.mechanism.traced.names
+        self.nominal = self.mechanism.traced.nominal
+        self.wanted: list[tuple[str, str]] = []
+        given = {"points": points, "bodies": bodies, "joints": joints}
+        every = all(names is None for names in given.values())
+        for table, names in given.items():
+            known = [name for kind, name in sequence.written if kind == table]
+            for name in known if every else names_in(f"compile({table}=...)", names or ()):
+                if name not in known:
+                    raise InputError(f"{origin}: [{table}] {name}: there is no such series{nearest(name, known)}")
+                self.wanted.append((table, name))
+        self._prepare()
+
+    def __repr__(self) -> str:
+        shown = ", ".join(name for _, name in self.wanted[:6]) + (", ..." if len(self.wanted) > 6 else "")
+        name, parameters = self.mechanism.traced.model.name, ", ".join(self.names)
+        return f"<compiled {name!r}: {parameters}; {shown}; {len(self.time)} times>"
+
+    # ---- preparation ----------------------------------------------------------------------------------------------
+    def _prepare(self) -> None:
+        """Lay out the results of a design, and the steps of all phases."""
+        m, sequence = self.mechanism, self.mechanism.program.sequence
+        self._lanes = self.time
+        self.supported = m.reusable
+        n = len(self.time)
+        self.tables = sequence.tables.copy()
+        width, outputs, bodies = 0, [], []
+        self.places: dict[tuple[str, str], list[tuple[Output, int]]] = {}
+        for table, name in self.wanted:
+            self.places[table, name] = []
+            for output, place in filter(None, sequence.written[table, name]):
+                self.tables[place : place + 3] = width
+                self.places[table, name].append((output, width))
+                width += max(output.widths) * n
+                outputs.append([*steps_of(output.function)[0, :2], place, 0, -1, 0])
+                bodies += [b for b in output.angles if b not in bodies]
+        self.width = width
+        if not self.supported:
+            return
+        self.solving = sequence.of_kind(*SOLVED_KINDS)
+        # a group that is never singular has nothing to be looked at unless it may not close
+        self.watched = [
+            i for i in sequence.groups.values()
+            if m.structure.redundant or not sequence.items[i].group.steady  # type: ignore[union-attr]
+        ]  # fmt: skip
+        self.groups = [sequence.items[i].group_step for i in self.solving]
+        self.unknowns = np.array([0 if g is None else len(g.phi_rows) for g in self.groups], dtype=np.int64)
+        self.unknowns[[sequence.items[i].kind == "angle" for i in self.solving]] = -1
+        self._inner, self._rounds = np.zeros(0), 0  # further inner instants, for what turns faster than its driver
+        self.angle_items = [sequence.body_angles[b] for b in bodies]
+        self.outputs = np.array(outputs, dtype=np.int64).reshape(-1, 6)
+        functions = sequence.motions
+        assert functions is not None
+        self.functions = functions
+        self.driver_rows = np.array(list(m.program.drivers.values()), dtype=np.int64)
+        self._still: tuple[Array, Ints] | None = None  # grid and asked lanes where no driver depends on the design
+        self._steps: dict[bool, tuple[Ints, ...]] = {}
+        self._spare: dict[int, list[Any]] = {}
+        self._carrier: Carrier | None = None
+
+    def _phases(self, lanes: int) -> tuple[Ints, ...]:
+        sequence = self.mechanism.program.sequence
+        folded = lanes * len(sequence.groups) >= 100_000
+        if folded not in self._steps:
+            self._steps[folded] = self._phase_steps(folded)
+        return self._steps[folded]
+
+    def _phase_steps(self, folded: bool) -> tuple[Ints, ...]:
+        sequence = self.mechanism.program.sequence
+        return (
+            sequence.steps("constants", sequence.of_kind("own constants")),
+            sequence.steps("td", self.solving, folded),
+            sequence.steps("quality", self.watched),
+            sequence.steps("angles", self.angle_items),
+            self.outputs,
+        )
+
+    def _grid(self, numbers: Array) -> tuple[Array, Ints]:
+        """Return the asked instants with inner ones, fine enough for the fastest design, and the asked lanes."""
+        if self._still is not None:
+            return self._still
+        grid = np.union1d(self._refined(numbers), self._inner)
+        program = self.mechanism.program
+        while program.turning_rows and len(more := turning(solve(program, grid, numbers=numbers[0]))):
+            grid = np.union1d(grid, more)
+        found = grid, np.searchsorted(grid, self.time)
+        if not self.mechanism.program.sequence.moving:
+            self._still = found
+        return found
+
+    def _refined(self, numbers: Array) -> Array:
+        from .design_kernels import longest_ways
+
+        m, time = self.mechanism, self.time
+        start = float(m.nominal.simulation.start)
+        time = time if time[0] == start else np.concatenate([[start], time])
+        sequence = m.program.sequence
+        largest = np.array(
+            [
+                LARGEST_TURN if d.kind in ("angle", "turn") else LARGEST_STROKE * m.nominal.size
+                for d in m.traced.model.drivers.values()
+            ]
+        )
+        if any(output.function == "write_rod" for places in self.places.values() for output, _ in places):
+            largest /= RODS
+        if len(time) < 2 or not len(self.driver_rows):
+            return time
+        looked = probes(time)
+        state, ways = np.empty((3, m.program.n_rows, len(looked))), np.zeros(len(looked) - 1)
+        few = numbers if sequence.moving else numbers[:1]
+        longest_ways(self._functions(), few, looked, state, self.driver_rows, largest, LARGEST_SWING, ways)
+        return refined(time, steps_for(ways, len(time) - 1).astype(np.int64))
+
+    def _functions(self) -> tuple[Ints, Array, Array]:
+        return self.functions.code, self.functions.numbers, self.functions.work()
+
+    # ---- designs --------------------------------------------------------------------------------------------------
+    def __call__(self, **design: float) -> Results:
+        """Return the series of one design; AssemblyError, with what was solved, where it cannot be followed."""
+        values = self.mechanism.traced.design(design)
+        out, answers, apart = self._solved(values, 1)
+        solved = int(answers[0, 1])
+        if 0 in apart:
+            error = apart[0]
+            if isinstance(error, AssurgentError) and not isinstance(error, AssemblyError):
+                raise error
+        results = self._results(out[0], solved)
+        if answers[0, 0] != 0:
+            why = apart[0] if 0 in apart else self._failure(answers[0], values[:, 0], self._lanes)
+            raise AssemblyError(self._message(why), results)
+        return results
+
+    def batch(
+        self, designs: Mapping[str, Any] | pandas.DataFrame, threads: int = 1
+    ) -> Batch:
+        """Return the series of many designs: arrays by parameter, or a table with a column per parameter.
+
+        No bad design stops the others: `status`, `solved`, `lost_at` and `message` tell of each how far it came.
+        """
+        values = self.mechanism.traced.designs(designs)
+        out, answers, apart = self._solved(values, threads)
+        n = len(self.time)
+        tables: dict[str, dict[str, Any]] = {"points": {}, "bodies": {}, "joints": {}}
+        for (table, name), places in self.places.items():
+            parts = [parts_of(out, output, at, n) for output, at in places]
+            tables[table][name] = series_of(table, places, parts)
+        grid = self._lanes
+
+        def losses() -> tuple[Array, tuple[str, ...]]:
+            lost_at, messages = np.full(len(answers), np.nan), [""] * len(answers)
+            for i in np.flatnonzero(answers[:, 0]).tolist():
+                why = apart[i] if i in apart else self._failure(answers[i], values[:, i], grid)
+                lost_at[i] = why.time if isinstance(why, Failure) else grid[0]
+                messages[i] = self._message(why)
+            return lost_at, tuple(messages)
+
+        own = np.zeros(len(answers), dtype=np.bool_)
+        own[list(apart)] = True
+        return Batch(
+            dict(zip(self.names, values, strict=True)), self.time, tables["points"], tables["bodies"], tables["joints"],
+            answers[:, 0], answers[:, 1], own, losses,
+        )  # fmt: skip
+
+    def sensitivities(self, orders: int = 3, **design: float) -> Sensitivities:
+        """Return the exact derivatives of the points by all parameters at a design.
+
+        >>> c.sensitivities(a=2.1).points["P"].velocity       # parameter x instant x component, in the order of c.names
+
+        `orders=1` gives those of the positions alone.
+        """
+        if not self.supported:
+            raise InputError(
+                f"{self.mechanism.origin}: a mechanism with a driver that is a Python function has no sensitivities - "
+                "replace the driver by a formula or a table"
+            )
+        if self._carrier is None:
+            self._carrier = Carrier(self)
+        if orders not in (1, 3):
+            raise InputError(f"orders = {orders!r}: is 1 (positions) or 3 (velocities and accelerations, too)")
+        return self._carrier.at(design, orders)
+
+    def solved_state(self, values: Array) -> tuple[Array, Array, Ints]:
+        """Return the state of one design over its lanes, their times, and the asked ones."""
+        out, answers = np.empty((1, 3, self.width)), np.zeros((1, 5), dtype=np.int64)
+        numbers, kept = self.mechanism.numbers.evaluate(values)
+        numbers = np.ascontiguousarray(numbers.T)
+        grid, lanes = self._grid(numbers)
+        self._lanes = grid
+        state = self._run(numbers, kept, grid, lanes, self._phases(len(grid)), out, answers)
+        if answers[0, 0] == 0:
+            return state, grid, lanes
+        if answers[0, 0] != 3 or not kept[0]:
+            reason = "" if kept[0] else " (reading or planning decides otherwise there: compile it at this design)"
+            raise not_whole(f"{self._message(self._failure(answers[0], values[:, 0], grid))}{reason}")
+        solution = follow(self.mechanism.program, grid, numbers=numbers[0])  # change points, dead points
+        if solution.failure is not None:
+            raise not_whole(failure_message(solution.failure))
+        return solution.state, solution.time, np.searchsorted(solution.time, self.time)
+
+    def _solved(self, values: Array, threads: int) -> tuple[Array, Ints, dict[int, Any]]:
+        """Return results (design, order, place), answers, and what became of designs that were run on their own."""
+        count = values.shape[1]
+        answers = np.full((count, 5), 3, dtype=np.int64)
+        out = np.empty((count, 3, self.width))
+        if self.supported:
+            numbers = np.empty((count, self.mechanism.numbers.n_wanted))
+            kept = np.empty(count, dtype=np.bool_)
+
+            def evaluate(part: slice) -> None:
+                found, kept[part] = self.mechanism.numbers.evaluate(values[:, part])
+                numbers[part] = found.T
+
+            def solve(part: slice) -> None:
+                self._run(numbers[part], kept[part], grid, lanes, phases, out[part], answers[part])
+
+            with using_threads(threads):
+                edges = np.linspace(0, count, min(thread_count(), count) + 1).astype(int).tolist()
+                parts = [slice(a, b) for a, b in itertools.pairwise(edges)]
+                each(evaluate, parts)
+                grid, lanes = self._grid(numbers)
+                phases = self._phases(count * len(grid))
+                self._lanes = grid
+                each(solve, parts)
+            if self._closer(numbers, answers, grid):
+                return self._solved(values, threads)
+        apart: dict[int, Any] = {}
+        for i in np.flatnonzero(answers[:, 0] == 3).tolist():
+            apart[i] = self._alone(dict(zip(self.names, values[:, i].tolist(), strict=True)), out[i], answers[i])
+        return out, answers, apart
+
+    def _closer(self, numbers: Array, answers: Ints, grid: Array) -> bool:
+        """Have inner instants between which the first design that turns too far does not; False where none does."""
+        from .design_kernels import TOO_FAR
+
+        which = np.flatnonzero(answers[:, 2] == TOO_FAR)
+        if len(which) == 0 or self._rounds == DEEPEST:
+            return False
+        sequence = self.mechanism.program.sequence
+        solution = follow(self.mechanism.program, grid, numbers=numbers[which[0]])
+        parts = [part for name in self.wanted for part in sequence.written[name] if part is not None]
+        self._inner, self._still = np.union1d(self._inner, followed_times(solution, parts)), None
+        self._rounds += 1
+        return True
+
+    def _run(
+        self, numbers: Array, kept: NDArray[np.bool_], grid: Array, lanes: Ints, phases: tuple[Ints, ...], out: Array,
+        answers: Ints,
+    ) -> Array:  # fmt: skip
+        """Run designs one after the other; the state of the last one, which the next call uses again."""
+        from ..runtime.sequencer import CALL_SIZE, REPORT_SIZE, STRIDE
+        from .design_kernels import run_designs
+
+        sequence, n = self.mechanism.program.sequence, len(grid)
+        if n not in self._spare:
+            self._spare.clear()
+        spare = self._spare.setdefault(n, [])
+        held = spare.pop() if spare else None
+        if held is None:
+            call = np.zeros(CALL_SIZE, dtype=np.int64)
+            call[STRIDE] = n
+            held = (
+                np.empty((3, self.mechanism.program.n_rows, n)), call, np.concatenate([call, lanes]),
+                (
+                    np.ones((1, sequence.n_signs)), np.zeros_like(sequence.work), np.zeros((0, 0)),
+                    np.zeros(max(map(len, phases)), dtype=np.int64), np.zeros(len(phases[1]), dtype=np.int64),
+                    np.zeros((len(phases[2]), REPORT_SIZE)), np.empty((3, 1, n)),
+                    np.zeros(2, dtype=np.int64), np.zeros(2, dtype=np.int64),
+                ),
+                self._functions(),
+            )  # fmt: skip
+            edges, constants = np.array([0, n]), sequence.of_kind("constants")
+            sequence.run("constants", grid, held[0], edges, np.zeros((1, 0)), constants)
+            if not sequence.moving and len(self.driver_rows):
+                held[0][:, self.driver_rows] = sequence.drive(grid, sequence.numbers)[:3]
+        state, call, asked, scratch, functions = held
+        rows = self.driver_rows if sequence.moving else self.driver_rows[:0]
+        run_designs(
+            numbers, kept, functions, rows, phases, self.unknowns, self.tables, grid, state, out, (call, asked), lanes,
+            scratch, RESIDUAL_BOUND, answers,
+        )  # fmt: skip
+        spare.append(held)
+        return np.asarray(state)
+
+    def _alone(self, design: Mapping[str, float], out: Array, answer: Ints) -> Failure | AssurgentError | None:
+        """Run one design on its own into its place; why it stopped, if it did."""
+        out[:] = np.nan
+        answer[:] = 3, 0, -1, 0, 0
+        try:
+            outcome = run(self.mechanism.model(design), self.time)
+        except AssurgentError as error:
+            return error
+        solved = len(outcome.results.time)
+        for (table, name), places in self.places.items():
+            series = getattr(outcome.results, table)[name]
+            for (output, at), arrays in zip(places, arrays_of(series), strict=True):
+                for order, (width, values) in enumerate(zip(output.widths, arrays, strict=True)):
+                    out[order, at : at + width * solved] = np.asarray(values).ravel()
+        failure = outcome.failure
+        answer[0] = 0 if failure is None else 2 if solved == 0 else 1
+        answer[1] = solved
+        return failure
+
+    # ---- what is said ---------------------------------------------------------------------------------------------
+    def _results(self, out: Array, solved: int) -> Results:
+        model, n = self.mechanism.traced.model, len(self.time)
+        tables: dict[str, dict[str, Any]] = {"points": {}, "bodies": {}, "joints": {}}
+        for (table, name), places in self.places.items():
+            parts = [parts_of(out, output, at, n, solved) for output, at in places]
+            tables[table][name] = series_of(table, places, parts)
+        drivers: dict[str, DriverSeries] = {}
+        return Results(
+            model.name, "td", model.space, self.time[:solved], tables["points"], tables["bodies"], tables["joints"],
+            drivers,
+        )  # fmt: skip
+
+    def _failure(self, answer: Ints, values: Array, grid: Array) -> Failure | None:
+        """Return where a design was lost that the compiled run gave up: the time of the loss, not of a lane."""
+        group: GroupStep | None = self.groups[int(answer[2])] if self.supported and answer[2] >= 0 else None
+        if group is None:
+            return None
+        lane, plan = int(answer[4]), group.plan
+        if answer[0] != 2:
+            numbers = np.ascontiguousarray(self.mechanism.numbers.evaluate(values[:, None])[0][:, 0])
+            found = follow(self.mechanism.program, grid[: lane + 1], numbers=numbers).failure
+            if found is not None:
+                return found
+        return Failure(plan.name, plan.bodies, plan.joints, float(grid[min(lane, len(grid) - 1)]), NO_ASSEMBLY)
+
+    def _message(self, why: Any) -> str:
+        if isinstance(why, Failure):
+            return failure_message(why)
+        return MESSAGES[NO_ASSEMBLY] if why is None else str(why)

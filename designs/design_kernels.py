@@ -1,0 +1,201 @@
+"""Many designs of one program, compiled: each is assembled, solved over its instants, looked at, and reported.
+
+The lanes of a design lie together, so that its numbers are constant over them and every sweep is the one of a single
+run. Imported only where designs run, because it loads Numba.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from ..runtime.sequencer import ADDRESS, ITERATIONS, N_PHI, PHI, PLACE, RESIDUAL, SUSPECTS, call_item, sequence
+from ..runtime.sources import dated
+from ..runtime.timekernels import evaluate
+
+OPTIONS: dict[str, Any] = {
+    "cache": True, "error_model": "numpy", "fastmath": {"contract"}, "nogil": True, "no_cfunc_wrapper": True,
+    "_nrt": False,
+}  # fmt: skip
+WHOLE, LOST, APART, OWN_WAY = range(4)  # of a design: solved; lost on the way; not assembled; to be run on its own
+NEVER = 1 << 62
+TOO_FAR = -2  # in place of the step that was lost: lanes lie too far apart for whole turns to be certain
+
+
+@njit(**OPTIONS)
+@dated
+def drive(functions, numbers, t, state, rows):  # type: ignore[no-untyped-def]
+    """Write the drivers of a design into their rows; the number of lanes that are not finite."""
+    code, own, work = functions
+    n = len(t)
+    size = state.shape[1] * state.shape[2]
+    q, qdot, qddot = state[0].reshape(size), state[1].reshape(size), state[2].reshape(size)
+    return evaluate(code, own, numbers, 1, n, t, n, q, qdot, qddot, qddot, n, rows, 2, 0, n, work)
+
+
+@njit(**OPTIONS)
+@dated
+def longest_ways(functions, numbers, t, state, rows, largest, swing, ways):  # type: ignore[no-untyped-def]
+    """Raise the ways between times, as shares of the largest one at once, to what the fastest of some designs goes.
+
+    swing: the share of its largest rate that a driver's rate may change at once.
+    """
+    for d in range(len(numbers)):
+        if drive(functions, numbers[d], t, state, rows) > 0:
+            continue
+        for i in range(len(rows)):
+            fastest, bend = 1e-300, 0.0
+            for k in range(len(t)):
+                fastest, bend = max(fastest, abs(state[1, rows[i], k])), max(bend, abs(state[2, rows[i], k]))
+            for k in range(len(t) - 1):
+                ways[k] = max(ways[k], min((t[k + 1] - t[k]) * bend / (swing * fastest), 1e6))
+                rate = max(abs(state[1, rows[i], k]), abs(state[1, rows[i], k + 1]))
+                way = max(abs(state[0, rows[i], k + 1] - state[0, rows[i], k]), rate * (t[k + 1] - t[k]))
+                if way <= 1e6 * largest[i]:
+                    ways[k] = max(ways[k], way / largest[i])
+
+
+@njit(**OPTIONS)
+@dated
+def first_lost(state, tables, step, count, first, last):  # type: ignore[no-untyped-def]
+    """The first lane from `first` on in which a group's φ or a rate of it is no number."""
+    for k in range(first, last):
+        total = 0.0
+        for i in range(count):
+            row = tables[step[PLACE] + step[PHI] + i]
+            total += state[0, row, k] + state[1, row, k] + state[2, row, k]
+        if total - total != 0.0:
+            return k
+    return last
+
+
+@njit(**OPTIONS)
+@dated
+def run_designs(  # type: ignore[no-untyped-def]
+    numbers, kept, functions, driver_rows, phases, unknowns, tables, t, state, out, calls, lanes, scratch, bound,
+    answers,
+):  # fmt: skip
+    """Run designs one after the other; numbers[design], out[design, order, place].
+
+    phases: steps of constants, solving, quality, angles and outputs. unknowns: number of φ of each step that solves,
+    -1 of an angle. A design that turns too far from lane to lane is run on its own.
+    calls: integers of a call without and with the asked lanes behind them. scratch: arrays that every design uses
+    again. bound: largest residual over the squared size that is none. answers: (status, solved instants, step that
+    was lost, iterations, solved lanes) per design.
+    """
+    constants, solving, quality, angles, outputs = phases
+    call, asked_call = calls
+    signs, work, changes, lost, modes, report, kappa, edges, one = scratch
+    n, asked = len(t), len(lanes)
+    edges[0], edges[1], one[0] = 0, n, 0
+    empty, no_report = edges[:0], changes
+    for d in range(len(numbers)):
+        answers[d, 0], answers[d, 1], answers[d, 2], answers[d, 3], answers[d, 4] = OWN_WAY, 0, -1, 0, 0
+        if not kept[d]:
+            continue
+        if len(driver_rows) > 0 and drive(functions, numbers[d], t, state, driver_rows) > 0:
+            continue
+        own = numbers[d]
+        if len(constants) > 0:
+            sequence(
+                constants, tables, own, changes, signs, edges, t, state, state, call, work, n, lost, empty, no_report
+            )
+        call[ITERATIONS] = 0
+        lost[:] = NEVER
+        modes[:] = 0
+        sequence(solving, tables, own, changes, signs, edges, t, state, state, call, work, n, lost, modes, no_report)
+        answers[d, 3] = call[ITERATIONS]
+        solved, where = n, -1
+        for j in range(len(solving)):
+            if lost[j] < n and unknowns[j] < 0:
+                answers[d, 2] = TOO_FAR
+            if lost[j] < n and unknowns[j] > 0:
+                k = first_lost(state, tables, solving[j], unknowns[j], lost[j], n) if lost[j] > 0 or modes[j] > 0 else 0
+                if k < solved:
+                    solved, where = k, j
+        answers[d, 4] = solved
+        if answers[d, 2] == TOO_FAR:
+            continue
+        if solved == 0:
+            # a closed form that no sign closes is apart; Newton may need another start
+            answers[d, 0] = APART if solving[where, N_PHI] < 0 else OWN_WAY
+            answers[d, 2] = where
+            if answers[d, 0] == APART:
+                out[d] = np.nan
+            continue
+        edges[1] = solved
+        for j in range(len(report)):
+            report[j] = 0.0
+            report[j, 0] = np.inf
+        sequence(quality, tables, own, changes, signs, edges, t, state, kappa, call, work, n, lost, empty, report)
+        suspicious = 0.0
+        for j in range(len(quality)):
+            suspicious += report[j, SUSPECTS]
+            if not report[j, RESIDUAL] <= bound * max(1.0, own[0] * own[0]):
+                suspicious += 1.0
+        if where >= 0 and not np.isfinite(state[0, tables[solving[where, PLACE] + solving[where, PHI]], solved]):
+            answers[d, 0], answers[d, 2] = LOST, where
+        elif where >= 0:
+            suspicious += 1.0  # a dead point: whether the motion goes on is asked by the run itself
+        else:
+            answers[d, 0] = WHOLE
+        if suspicious > 0.0:
+            answers[d, 0] = OWN_WAY
+            edges[1] = n
+            continue
+        reported = asked
+        while reported > 0 and lanes[reported - 1] >= solved:
+            reported -= 1
+        answers[d, 1] = reported
+        lost[:] = NEVER
+        if len(angles) > 0:
+            sequence(angles, tables, own, changes, signs, edges, t, state, state, call, work, n, lost, empty, no_report)
+        edges[1] = n
+        if reported < asked:
+            out[d] = np.nan
+        if reported > 0:
+            one[1] = reported
+            lost[:] = NEVER
+            here = out[d].reshape(3, 1, out.shape[2])
+            sequence(
+                outputs, tables, own, changes, signs, one, t, state, here, asked_call, work, n, lost, empty, no_report
+            )
+        for j in range(len(lost)):
+            if lost[j] < NEVER:
+                answers[d, 0], answers[d, 1], answers[d, 2] = OWN_WAY, 0, TOO_FAR
+
+
+@njit(**OPTIONS)
+@dated
+def carry_changes(  # type: ignore[no-untyped-def]
+    steps, outputs, tables, numbers, changes, signs, edges, t, state, D, out, spare, call, asked_call, asked, work,
+    block, lost,
+):  # fmt: skip
+    """Carry the changes of a state with every parameter through all items, and on to the outputs.
+
+    D[order, column times row, lane]: changes, those of the drivers given. out[column, order, place]. An output is
+    linear in its factors and in its rows: its change is its value for changed rows plus that for changed factors.
+    """
+    none, empty = changes[:0], edges[:0]
+    sequence(steps, tables, numbers, changes, signs, edges, t, state, D, call, work, block, lost, empty, none)
+    orders, rows = len(D), state.shape[1]
+    for c in range(len(changes)):
+        one, two = min(1, orders - 1), min(2, orders - 1)
+        first, second, third = D[0, c * rows], D[one, c * rows], D[two, c * rows]
+        for j in range(len(outputs)):
+            item = tables.ctypes.data + 8 * outputs[j, PLACE]
+            tail = (asked_call.ctypes.data, 0, np.int64(asked), work.ctypes.data)
+            o = out[c]
+            call_item(outputs[j, ADDRESS], (
+                item, numbers.ctypes.data, 0, 0, t.ctypes.data, first.ctypes.data, second.ctypes.data,
+                third.ctypes.data, o[0].ctypes.data, o[1].ctypes.data, o[2].ctypes.data, *tail,
+            ))  # fmt: skip
+            call_item(outputs[j, ADDRESS], (
+                item, changes[c].ctypes.data, 0, 0, t.ctypes.data, state[0].ctypes.data, state[1].ctypes.data,
+                state[2].ctypes.data, spare[0].ctypes.data, spare[1].ctypes.data, spare[2].ctypes.data, *tail,
+            ))  # fmt: skip
+        for order in range(orders):
+            for k in range(np.uint64(out.shape[2])):
+                out[c, order, k] += spare[order, k]

@@ -1,0 +1,139 @@
+"""Forward dynamics from end to end: start, method, records, results."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ..common.errors import InputError, nearest
+from ..mechanism.arguments import number, times_of
+from ..mechanism.model import Array, Model
+from ..motion.inner_times import refined
+from ..motion.results import Results
+from ..motion.run import failure_message
+from ..runtime.timefunctions import check_times
+from .augmented import Augmented
+from .initial_state import Start, begin
+from .inverse import inverse
+from .nullspace import check_inertia
+from .partition import NoCoordinatesError, Partition
+from .records import Recorded, Stop, results, without_spin
+from .repeated_simulation import Begun
+
+METHODS = ("partition", "global")
+FINER = 4  # times that more instants are noted for the rotation of rods
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What a simulation gave: its results as far as it came, and why it stopped (None where it did not)."""
+
+    results: Results
+    stop: Stop | None
+
+
+def _silent(_: str) -> None:
+    return None
+
+
+def simulate(
+    model: Model,
+    times: Array | None = None,
+    method: str | None = None,
+    progress: Callable[[str], None] = _silent,
+    reactions: bool = True,
+    through: bool = True,
+    fixed_step: float | None = None,
+    begun: Begun | None = None,
+) -> Outcome:
+    """Return the motion under the loads at the given times, or at those of [simulation].
+
+    Without a `method` it is partition or, where joint coordinates do not tell the position, global.
+    `through` lets a mechanism with one free motion pass a bifurcation on the branch that continues its tangent.
+    With `fixed_step` the classical Runge-Kutta method (order 4) takes equal steps of at most that length from one
+    asked time to the next; without it the step follows the tolerance. `begun` is the model at its start, where
+    somebody has that already.
+    """
+    if method is not None and method not in METHODS:
+        raise InputError(
+            f"--method {method}: the methods of simulate are {', '.join(METHODS)}{nearest(method, METHODS)}"
+        )
+    if fixed_step is not None:
+        fixed_step = number("--fixed-step", fixed_step)
+    if fixed_step is not None and method not in (None, "partition"):
+        raise InputError(f"--fixed-step: --method {method} chooses its own steps - use --method partition")
+    asked, begins = times_of(model, times), model.simulation.start
+    check_times(model, asked)
+    begun = begun or Begun(model)
+    start = begun.start = begun.start or _started(model)
+    if start.free == 0:
+        found = inverse(model, asked, progress)
+        failure = found.failure
+        stop = None if failure is None else Stop(failure.time, failure_message(failure))
+        return Outcome(replace(found.results, method=method or METHODS[0]), stop)
+    grid = asked if asked[0] == begins else np.concatenate([[begins], asked])
+    for _ in range(FINER):
+        run = _method(model, start, method, progress, reactions, through, fixed_step, begun)
+        record, stop = run.run(grid)
+        if isinstance(run, Augmented):
+            break
+        record, parts = without_spin(model, record)
+        if parts == 1 or fixed_step is not None:  # whose steps end at the noted instants
+            break
+        grid = refined(grid, np.full(len(grid) - 1, parts))
+    notes = _diagnostics(run, record)
+    if stop is not None:
+        notes["stopped"] = stop.message
+    used = "partition" if isinstance(run, Partition) else "global"
+    return Outcome(results(model, used, record, notes, asked), stop)
+
+
+def _started(model: Model) -> Start:
+    start = begin(model)
+    if start.free > 0:
+        check_inertia(model, start)
+    return start
+
+
+def _method(
+    model: Model,
+    start: Start,
+    method: str | None,
+    progress: Callable[[str], None],
+    reactions: bool,
+    through: bool,
+    fixed_step: float | None,
+    begun: Begun,
+) -> Partition | Augmented:
+    if method == "global":
+        return Augmented(model, start.posture, reactions=reactions)
+    try:
+        return Partition(model, start, progress, reactions, through, fixed_step, begun)
+    except NoCoordinatesError as error:
+        if method is not None or fixed_step is not None:
+            raise InputError(f"{error} - simulate it with --method global, which chooses its own steps") from None
+        progress(f"{error}: simulated in the coordinates of all bodies, --method global")
+        return Augmented(model, start.posture, reactions=reactions)
+
+
+def _diagnostics(run: Partition | Augmented, record: Recorded) -> dict[str, Any]:
+    total, kinetic = record.kinetic + record.potential, record.kinetic
+    size = float(np.maximum(np.abs(kinetic), np.abs(kinetic - kinetic[:1])).max(initial=0.0))
+    drift = float(np.abs(total - total[0]).max()) / size if size > 0 else 0.0
+    notes: dict[str, Any] = {
+        "max_residual": run.counts.residual,
+        "energy_drift": drift,
+        "steps": run.counts.steps,
+        "evaluations": run.counts.evaluations,
+    }
+    if isinstance(run, Partition):
+        notes["coordinate_changes"] = run.counts.changes
+        notes["crossings"] = run.counts.crossings
+        notes["cut"] = list(run.gauge.cut)
+        notes["coordinates"] = [{"from": t, "independent": list(names)} for t, names in run.counts.history[:1000]]
+    if run.reactions and run.not_unique:
+        notes["reactions"] = {"not_unique": sorted(run.not_unique)}
+    return notes

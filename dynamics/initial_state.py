@@ -1,0 +1,108 @@
+"""Where a simulation begins: free motions counted, coordinates of [initial] set, the mechanism assembled."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..common.errors import AssemblyError, InputError
+from ..mechanism.absolute import Absolute
+from ..mechanism.assembly import Linear, assemble
+from ..mechanism.joint_equations import Poses
+from ..mechanism.mobility import compare, nearby
+from ..mechanism.model import Array, Model
+from .coordinates import Coordinate, driven_by
+from .posture import Posture, posture_of
+
+CONSISTENT = 1e-8  # of the rates given, how far the rows may miss them
+
+
+@dataclass(frozen=True, eq=False)
+class Start:
+    """The first posture, the poses that it stands for, the free motions, and the coordinates of [initial]."""
+
+    posture: Posture
+    poses: Poses
+    free: int
+    chosen: tuple[Coordinate, ...]
+
+
+def begin(model: Model) -> Start:
+    """Return the start of a forward simulation; wrong input where [initial] does not fit the free motions."""
+    t = model.simulation.start
+    chosen = tuple(Coordinate(i.joint, i.coordinate) for i in model.initial)
+    held = driven_by(model, chosen)
+    at = np.array([t])
+    jets = {name: d.motion(at)[:3, 0] for name, d in model.drivers.items()}
+    values = {name: float(x[0]) for name, x in jets.items()}
+    values |= {c.driver: i.value for c, i in zip(chosen, model.initial, strict=True)}
+    system = Absolute(held)
+    try:
+        poses = system.remember(assemble(held, values))
+    except AssemblyError:
+        _check_undisturbed(model, held, {name: values[name] for name in model.drivers})
+        raise
+    found = compare(model, poses, nearby(model, poses))
+    free = found.mobility - len(model.drivers)
+    _check_counts(model, free)
+    _check_independent(model, held, poses)
+    rates = {name: float(x[1]) for name, x in jets.items()}
+    rates |= {c.driver: i.rate for c, i in zip(chosen, model.initial, strict=True)}
+    twist = _rates(model, system, poses, rates)
+    return Start(posture_of(poses, twist, t), poses, free, tuple(sorted(chosen)))
+
+
+def _check_undisturbed(model: Model, held: Model, values: dict[str, float]) -> None:
+    """Where [initial] cannot be assembled, because there is too much of it: say that instead."""
+    try:
+        poses = assemble(model, values)
+    except AssemblyError:
+        return
+    _check_counts(model, compare(model, poses, nearby(model, poses)).mobility - len(model.drivers))
+    _check_independent(model, held, poses)
+
+
+def _check_independent(model: Model, held: Model, poses: Poses) -> None:
+    """Refuse coordinates of [initial] that follow from each other, not only here but in other positions as well."""
+    if len(model.initial) < 2:
+        return
+    found = compare(held, poses, nearby(held, poses))
+    if found.free:
+        names = ", ".join(sorted({b for motion in found.free for b in motion.bodies}))
+        joints = ", ".join(sorted({j for motion in found.free for j in motion.joints}))
+        raise InputError(
+            f"{model.origin or model.name}: [initial]: {', '.join(i.name for i in model.initial)} depend on each other "
+            f"and leave {names} free - instead of one of them give a coordinate of joint {joints}"
+        )
+
+
+def _check_counts(model: Model, free: int) -> None:
+    where = str(model.origin or model.name)
+    if free < 0:
+        raise InputError(
+            f"{where}: [drivers]: there are {len(model.drivers)} drivers for {len(model.drivers) + free} free motions "
+            "- remove a driver"
+        )
+    if model.initial and len(model.initial) != free:
+        raise InputError(
+            f"{where}: [initial]: gives {len(model.initial)} coordinates; the mechanism has {free} free motions "
+            f"beside its {len(model.drivers)} drivers - give position and rate of {free} joint coordinates, or of none"
+        )
+
+
+def _rates(model: Model, system: Absolute, poses: Poses, rates: dict[str, float]) -> Array:
+    """Return the twists (n x 6) with these rates; of those that the rates leave open, the smallest."""
+    wanted = system.per_driver(rates)
+    linear = Linear(system, poses)
+    unknowns = linear.solve(wanted)
+    miss = np.abs((system.times(poses, unknowns) - wanted) / system.row_scale)
+    largest = float(np.abs(wanted / system.row_scale).max(initial=0.0))
+    if miss.max(initial=0.0) > CONSISTENT * largest:
+        name = system.names[int(np.argmax(miss))]
+        raise AssemblyError(
+            f"{model.origin or model.name}: [initial]: the rates contradict the joints at the start (at '{name}'): "
+            "the mechanism is at a dead point of a coordinate given there - give the rate of another joint, or "
+            "another start"
+        )
+    return np.asarray(system.spread(unknowns)[0])

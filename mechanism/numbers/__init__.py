@@ -1,0 +1,1 @@
+"""Numbers of a design: how every number of a mechanism follows from its parameters."""

@@ -1,0 +1,55 @@
+"""What is known of the way of a run beforehand: inner times, and how the motion passes instants where branches meet."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ..mechanism.plans.plan import Array
+from ..runtime.sequence import Ints
+
+
+@dataclass(frozen=True)
+class Meeting:
+    """An instant at which branches of a group meet while its motion goes on smoothly.
+
+    Lanes nearer to it than a spacing, where digits are lost, follow from the values at eight nodes (order seven):
+    from both sides, or next to an end of the run from one.
+    """
+
+    centre: float
+    spacing: float
+    offsets: tuple[int, ...]  # of the nodes from the centre, in spacings, the nearest first
+    sign: int = -1  # number of the branch sign that is the opposite one from there on
+
+    @property
+    def nodes(self) -> Array:
+        return self.centre + self.spacing * np.array(self.offsets, dtype=np.float64)
+
+    def lanes(self, time: Array) -> Ints:
+        """Return the lanes that follow from the nodes."""
+        return np.flatnonzero(np.abs(time - self.centre) < 0.99 * self.spacing)
+
+    def weights(self, time: Array) -> Array:
+        """Return what the values at the nodes weigh in those at some times, node x time."""
+        x, nodes = (time - self.centre) / self.spacing, np.array(self.offsets, dtype=np.float64)
+        others = [np.delete(nodes, i)[:, None] for i in range(len(nodes))]
+        return np.array([np.prod((x - o) / (n - o), axis=0) for n, o in zip(nodes, others, strict=True)])
+
+    def found(self, time: Array) -> Ints:
+        """Return the lanes of the nodes; none where one is missing among the times."""
+        lanes = np.minimum(np.searchsorted(time, self.nodes), len(time) - 1)
+        return lanes if (time[lanes] == self.nodes).all() else lanes[:0]
+
+
+@dataclass
+class Course:
+    """What is known of the way of a run beforehand: inner times, and the instants at which branches of groups meet.
+
+    `clear` are stretches of time, by group, that were looked at closely and need nothing.
+    """
+
+    extra: list[float] = field(default_factory=list)
+    meetings: dict[str, list[Meeting]] = field(default_factory=dict)
+    clear: dict[str, list[tuple[float, float]]] = field(default_factory=dict)

@@ -1,0 +1,120 @@
+"""Linear systems of the global methods: plain elimination for dense ones, KLU for sparse ones."""
+
+from __future__ import annotations
+
+import ctypes
+import ctypes.util
+import importlib.util
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..mechanism.plans.plan import Array
+
+Ints = NDArray[np.int64]
+
+
+class _Common(ctypes.Structure):
+    """The head of klu_common, as far as it is set here, and room for the rest of any version."""
+
+    _fields_ = (
+        ("tol", ctypes.c_double),
+        ("memgrow", ctypes.c_double),
+        ("initmem_amd", ctypes.c_double),
+        ("initmem", ctypes.c_double),
+        ("maxwork", ctypes.c_double),
+        ("btf", ctypes.c_int),
+        ("ordering", ctypes.c_int),
+        ("scale", ctypes.c_int),
+        ("rest", ctypes.c_byte * 512),
+    )
+
+
+@dataclass(eq=False)
+class Linear:
+    """How to factorise and solve: mode, addresses, the entries A, work space; `name` says by what."""
+
+    mode: int
+    address: Ints
+    A: Array
+    spare: tuple[Any, ...]
+    name: str
+    release: Callable[[], None]
+    kept: tuple[Any, ...] = ()
+
+    @property
+    def arguments(self) -> tuple[Any, ...]:
+        return (self.mode, self.address, self.A, self.spare)
+
+
+@cache
+def klu_library() -> ctypes.CDLL | None:
+    """Return KLU of SuiteSparse: the system's, or the one that the package kvxopt brings; None where there is none."""
+    places: list[str] = []
+    found = importlib.util.find_spec("kvxopt")
+    if found is not None and found.origin:
+        folder = Path(found.origin).parent.parent / "kvxopt.libs"
+        places += [str(p) for p in sorted(folder.glob("libklu*"))]
+    system = ctypes.util.find_library("klu")
+    places += [system] if system else []
+    for place in places:
+        try:
+            library = ctypes.CDLL(place)
+        except OSError:
+            continue
+        for name in ("klu_analyze", "klu_factor"):
+            getattr(library, name).restype = ctypes.c_void_p
+        return library
+    return None
+
+
+@cache
+def _clock() -> int:
+    """Return the address of the C library's clock()."""
+    library = ctypes.CDLL(None)
+    return int(ctypes.cast(library.clock, ctypes.c_void_p).value or 0)
+
+
+def dense(n: int) -> Linear:
+    """Return elimination with partial pivoting on a full matrix of order n, stored by rows."""
+    address = np.zeros(11, dtype=np.int64)
+    address[10] = _clock()
+    spare = (np.zeros(n, dtype=np.int32), np.zeros(n * n), np.zeros(1))
+    return Linear(0, address, np.zeros(n * n), spare, "dense LU, partial pivoting", lambda: None)
+
+
+def sparse(Ap: NDArray[np.int32], Ai: NDArray[np.int32], first: Array, tuned: bool) -> Linear | None:
+    """Return KLU on a matrix by compressed columns; analysed, and factorised with the values `first`."""
+    library = klu_library()
+    if library is None:
+        return None
+    n, common = len(Ap) - 1, _Common()
+    library.klu_defaults(ctypes.byref(common))
+    if tuned:
+        common.btf, common.scale = 0, -1
+    Ap, Ai, A = Ap.astype(np.int32), Ai.astype(np.int32), first.copy()
+    pointers = [ctypes.c_void_p(x.ctypes.data) for x in (Ap, Ai, A)]
+    symbolic = ctypes.c_void_p(library.klu_analyze(ctypes.c_int(n), *pointers[:2], ctypes.byref(common)))
+    numeric = ctypes.c_void_p(library.klu_factor(*pointers, symbolic, ctypes.byref(common)))
+    if not symbolic.value or not numeric.value:
+        return None
+    address = np.zeros(11, dtype=np.int64)
+    for i, name in ((0, "klu_refactor"), (1, "klu_solve"), (8, "klu_free_numeric"), (9, "klu_factor")):
+        address[i] = ctypes.cast(getattr(library, name), ctypes.c_void_p).value or 0
+    address[2], address[3], address[4] = Ap.ctypes.data, Ai.ctypes.data, symbolic.value
+    address[5], address[6], address[7] = ctypes.addressof(common), numeric.value, address[6:].ctypes.data
+    address[10] = _clock()
+
+    def release() -> None:
+        held = ctypes.c_void_p(int(address[6]))
+        library.klu_free_numeric(ctypes.byref(held), ctypes.byref(common))
+        library.klu_free_symbolic(ctypes.byref(symbolic), ctypes.byref(common))
+
+    spare = (np.concatenate([Ap, Ai]), np.zeros(1), np.zeros(2 * n))
+    how = "no BTF, no scaling" if tuned else "its defaults"
+    return Linear(1, address, A, spare, f"KLU, {how}", release, (common, Ap, Ai))

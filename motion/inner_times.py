@@ -1,0 +1,74 @@
+"""Times between the asked ones: near enough to each other for drivers, and for what gears make fast."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..mechanism.plans.plan import Array
+from ..runtime.program import Program
+from ..runtime.sequence import Ints
+from .course import Course
+
+if TYPE_CHECKING:
+    from .run import Solution
+
+LARGEST_TURN = 0.19  # rad (11 degrees) that a driver may move between two inner steps
+LARGEST_STROKE = 0.1  # of the mechanism's size, likewise
+LARGEST_SWING = 0.5  # of its largest rate that a driver's rate may change between two inner steps
+MOST_INNER = 100_000  # inner steps between two asked times
+
+
+def grid_of(program: Program, time: Array, course: Course, numbers: Array | None = None) -> Array:
+    """Return the times to be solved: the asked ones, inner ones, and those that the course adds."""
+    grid = inner_steps(program, time, program.sequence.numbers if numbers is None else numbers)
+    more = np.concatenate([np.array(course.extra), *(m.nodes for found in course.meetings.values() for m in found)])
+    return np.union1d(grid, more[(grid[0] < more) & (more < grid[-1])]) if len(more) else grid
+
+
+def inner_steps(program: Program, time: Array, numbers: Array) -> Array:
+    """Return times with inner ones where a driver would move too far at once."""
+    sequence, drivers = program.sequence, program.model.drivers
+    if len(time) < 2 or not drivers:
+        return time
+    looked = probes(time)
+    values = sequence.drive(looked, numbers)
+    size, counts = float(numbers[sequence.size_place]), np.ones(len(time) - 1)
+    for driver, value, rate, bend in zip(drivers.values(), values[0], *np.abs(values[1:3]), strict=True):
+        largest = LARGEST_TURN if driver.kind in ("angle", "turn") else LARGEST_STROKE * size
+        # the rate sees what a difference of values misses, such as a whole turn between two steps
+        ways = np.maximum(np.abs(np.diff(value)), np.maximum(rate[1:], rate[:-1]) * np.diff(looked)) / largest
+        swings = np.diff(looked) * (bend.max() / (LARGEST_SWING * max(rate.max(), 1e-300)))
+        counts = np.fmax(counts, steps_for(np.maximum(ways, swings), len(time) - 1))
+    return refined(time, counts.astype(np.int64))
+
+
+def probes(time: Array) -> Array:
+    """Return times with others between them at which drivers are looked at: they may swing between two asked times."""
+    return refined(time, np.full(len(time) - 1, max(3, 4096 // (len(time) - 1))))
+
+
+def steps_for(ways: Array, intervals: int) -> Array:
+    """Return the inner steps of each interval, from ways between probes as shares of the largest one at once."""
+    return np.asarray(np.minimum(np.ceil(ways.reshape(intervals, -1).sum(axis=1) * (1 - 1e-9)), MOST_INNER))
+
+
+def refined(time: Array, counts: Ints) -> Array:
+    """Return times with each interval split into so many equal steps."""
+    counts = np.clip(counts, 1, MOST_INNER)
+    if counts.max(initial=1) == 1:
+        return time
+    at = np.repeat(np.arange(len(counts)), counts)
+    part = np.arange(len(at)) - (np.cumsum(counts) - counts)[at]
+    return np.append(time[at] + part * (np.diff(time) / counts)[at], time[-1])
+
+
+def turning(solution: Solution) -> Array:
+    """Return times between lanes from one to the other of which a gear or the like turns too far for what it drives."""
+    rows, n = solution.program.turning_rows, solution.solved
+    if not rows or n < 2:
+        return np.zeros(0)
+    rate, time = np.abs(solution.state[1, rows, :n]).max(axis=0), solution.time[:n]
+    counts = np.ceil(np.maximum(rate[1:], rate[:-1]) * np.diff(time) / LARGEST_TURN * (1 - 1e-9)).astype(np.int64)
+    return refined(time, counts) if counts.max() > 1 else np.zeros(0)

@@ -1,0 +1,365 @@
+"""What a run found: the motion of every point, body, joint and driver over time, with tables and files of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..common.errors import InputError, nearest
+from ..mechanism.model import FRAME, Model
+
+if TYPE_CHECKING:
+    import pandas
+    import xarray
+
+Array = NDArray[np.float64]
+FORMAT = 1
+
+
+@dataclass(frozen=True, eq=False)
+class PointSeries:
+    """A point: position, velocity, acceleration (and jerk where it was asked), each n x 2 or n x 3, global axes."""
+
+    position: Array
+    velocity: Array
+    acceleration: Array
+    jerk: Array | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class BodySeries:
+    """A body. Planar: angle and its rates, each n. Spatial: rotation n x 3 x 3 (columns are the body's axes in global
+    axes, so that a row is a row of the matrix), angular velocity and acceleration n x 3 in global axes."""
+
+    angular_velocity: Array
+    angular_acceleration: Array
+    angle: Array | None = None
+    rotation: Array | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class JointSeries:
+    """The coordinates of a joint, each n.
+
+    R: angle, rate, acceleration. P, slot: displacement, rate, acceleration. C, H: angle, rate, acceleration and
+    displacement, displacement_rate, displacement_acceleration.
+    """
+
+    rate: Array
+    acceleration: Array
+    angle: Array | None = None
+    displacement: Array | None = None
+    displacement_rate: Array | None = None
+    displacement_acceleration: Array | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class VectorSeries:
+    """A vector of a body with its rates, each n x 2 or n x 3, global axes."""
+
+    value: Array
+    rate: Array
+    acceleration: Array
+
+
+@dataclass(frozen=True, eq=False)
+class DriverSeries:
+    """A driver: its value, and its effort where dynamics was asked, each n."""
+
+    value: Array
+    effort: Array | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class ActuatorSeries:
+    """An actuator's effort, n."""
+
+    effort: Array
+
+
+@dataclass(frozen=True, eq=False)
+class ReactionSeries:
+    """What the first body of a joint exerts on the second: force n x 2 or n x 3, moment n or n x 3, global axes."""
+
+    force: Array
+    moment: Array
+
+
+@dataclass(frozen=True, eq=False)
+class EnergySeries:
+    """Kinetic, potential and total energy, each n."""
+
+    kinetic: Array
+    potential: Array
+    total: Array
+
+
+Series = (
+    PointSeries | BodySeries | JointSeries | VectorSeries
+    | DriverSeries | ActuatorSeries | ReactionSeries | EnergySeries
+)
+
+# The tables of a result file by name, in the order in which they are written, and what stands in them.
+TABLES: dict[str, type[Series]] = {
+    "points": PointSeries,
+    "bodies": BodySeries,
+    "joints": JointSeries,
+    "drivers": DriverSeries,
+    "actuators": ActuatorSeries,
+    "reactions": ReactionSeries,
+    "vectors": VectorSeries,
+}
+# What stands first among the quantities of a body or a joint: its coordinate.
+COORDINATES = ("angle", "rotation", "displacement")
+
+
+def series_arrays(series: Series) -> dict[str, Array]:
+    """Return the arrays of a series by name, its coordinate first, without those that it lacks."""
+    held = {f.name: getattr(series, f.name) for f in fields(series) if getattr(series, f.name) is not None}
+    first = [name for name in COORDINATES if name in held][:1]
+    return {name: held[name] for name in [*first, *(name for name in held if name not in first)]}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Results:
+    """The results of one run, by the names of the mechanism file.
+
+    `results.points["C"].position` is an array n x 2 (planar) or n x 3; `results["C"]` finds the name among points,
+    bodies, joints, drivers and actuators, in that order. `diagnostics` holds what can stand in a JSON file.
+    """
+
+    mechanism: str
+    method: str
+    space: str
+    time: Array
+    points: Mapping[str, PointSeries]
+    bodies: Mapping[str, BodySeries]
+    joints: Mapping[str, JointSeries]
+    drivers: Mapping[str, DriverSeries]
+    diagnostics: Mapping[str, Any] = field(default_factory=dict)
+    actuators: Mapping[str, ActuatorSeries] | None = None
+    reactions: Mapping[str, ReactionSeries] | None = None
+    energy: EnergySeries | None = None
+    criterion: Mapping[str, Array] | None = None  # squared cosine of every candidate joint coordinate, each n
+    independent: tuple[tuple[str, ...], ...] | None = None  # joint coordinates in use, one tuple per time
+    vectors: Mapping[str, VectorSeries] | None = None  # those of the mechanism's [vectors]
+
+    def __len__(self) -> int:
+        return len(self.time)
+
+    def __getitem__(self, name: str) -> Series:
+        tables: list[Mapping[str, Series]]
+        tables = [self.points, self.bodies, self.joints, self.drivers, self.actuators or {}, self.vectors or {}]
+        for table in tables:
+            if name in table:
+                return table[name]
+        known = [key for table in tables for key in table]
+        raise KeyError(f"'{name}' is no point, body, joint or driver of {self.mechanism}{nearest(name, known)}")
+
+    def __repr__(self) -> str:
+        span = f"t = {self.time[0]:g} ... {self.time[-1]:g}" if len(self.time) else "no time"
+        parts = [f"{len(self)} times, {span}"]
+        for table in ("points", "bodies", "joints", "drivers", "actuators", "reactions", "vectors"):
+            names = list(getattr(self, table) or ())
+            if names:
+                shown = ", ".join(names[:6]) + (", ..." if len(names) > 6 else "")
+                parts.append(f"{table}: {shown}")
+        if self.energy is not None:
+            parts.append("energy")
+        return f"<Results of {self.mechanism!r} ({self.space}, method {self.method}); {'; '.join(parts)}>"
+
+    def at(self, steps: NDArray[np.int64]) -> Results:
+        """Return the results at some of their times."""
+
+        def cut(value: Any) -> Any:
+            if isinstance(value, tuple):
+                return tuple(value[k] for k in steps)
+            return value[steps] if isinstance(value, np.ndarray) else value
+
+        def cut_series(series: Any) -> Any:
+            return None if series is None else replace(series, **{k: cut(v) for k, v in vars(series).items()})
+
+        found: dict[str, Any] = {"time": cut(self.time), "independent": cut(self.independent)}
+        found["energy"] = cut_series(self.energy)
+        if self.criterion is not None:
+            found["criterion"] = {name: cut(values) for name, values in self.criterion.items()}
+        for table in TABLES:
+            entries = getattr(self, table)
+            found[table] = None if entries is None else {name: cut_series(series) for name, series in entries.items()}
+        return replace(self, **found)
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        return ("x", "y") if self.space == "planar" else ("x", "y", "z")
+
+    def tree(self) -> dict[str, Any]:
+        """Return the layout of the result file: nested tables of arrays, everything else as it is."""
+        found: dict[str, Any] = {"format": FORMAT, "mechanism": self.mechanism, "method": self.method}
+        found["time"] = self.time
+        for table in TABLES:
+            entries = getattr(self, table)
+            if entries is not None:
+                found[table] = {name: series_arrays(series) for name, series in entries.items()}
+        if self.energy is not None:
+            found["energy"] = series_arrays(self.energy)
+        if self.criterion is not None:
+            found["criterion"] = dict(self.criterion)
+        if self.independent is not None:
+            found["independent"] = [list(names) for names in self.independent]
+        found["diagnostics"] = dict(self.diagnostics)
+        return found
+
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """Return the columns of the CSV file by name, each an array of n.
+
+        | column | what it is |
+        |---|---|
+        | `t` | time |
+        | `B.x` `B.y` (`B.z`) | position of point B |
+        | `B.vx` .. `B.ax` .. (`B.jx` ..) | its velocity, acceleration (and jerk, where asked) |
+        | `crank.angle` `crank.omega` `crank.alpha` | planar body: angle, angular velocity, angular acceleration |
+        | `b.r11` .. `b.r33` | spatial body: rotation matrix, row and column |
+        | `b.omegax` .. `b.alphax` .. | its angular velocity and acceleration in global axes |
+        | `joint.A` `joint.A.rate` `joint.A.acceleration` | a joint's coordinate: angle, or displacement of P and slot |
+        | `joint.A.displacement` (`_rate`, `_acceleration`) | C and H: the slide; `joint.A` is then the angle |
+        | `theta.value` `theta.effort` | a driver's value and, of dynamics, its effort (`motor.effort`: an actuator's) |
+        | `A.fx` `A.fy` `A.m` (`A.fz`, `A.mx` ..) | reaction in joint A: force and moment |
+        | `w.x` .. `w.vx` .. `w.ax` .. | vector w, its rate and its second rate |
+        | `energy.kinetic` `energy.potential` `energy.total` | energy |
+        | `criterion.A` | projective criterion of the joint coordinate A |
+        | `independent` | the joint coordinates in use, with blanks between |
+        """
+        found: dict[str, NDArray[Any]] = {"t": self.time}
+
+        def put(name: str, values: NDArray[Any]) -> None:
+            if name in found:
+                raise InputError(f"results of {self.mechanism}: two columns would be called '{name}'; rename one "
+                                 "of the points, bodies or joints that share it, or write .json, .nc or .npz")
+            found[name] = values
+
+        def put_vector(stem: str, values: Array) -> None:
+            for k, axis in enumerate(self.axes):
+                put(stem + axis, values[:, k])
+
+        for name, point in self.points.items():
+            put_vector(f"{name}.", point.position)
+            put_vector(f"{name}.v", point.velocity)
+            put_vector(f"{name}.a", point.acceleration)
+            if point.jerk is not None:
+                put_vector(f"{name}.j", point.jerk)
+        for name, body in self.bodies.items():
+            if body.rotation is not None:
+                for i, j in np.ndindex(3, 3):
+                    put(f"{name}.r{i + 1}{j + 1}", body.rotation[:, i, j])
+                put_vector(f"{name}.omega", body.angular_velocity)
+                put_vector(f"{name}.alpha", body.angular_acceleration)
+            elif body.angle is not None:
+                put(f"{name}.angle", body.angle)
+                put(f"{name}.omega", body.angular_velocity)
+                put(f"{name}.alpha", body.angular_acceleration)
+        for name, joint in self.joints.items():
+            for k, (quantity, values) in enumerate(series_arrays(joint).items()):
+                put(f"joint.{name}" if k == 0 else f"joint.{name}.{quantity}", values)
+        for name, driver in self.drivers.items():
+            put(f"{name}.value", driver.value)
+            if driver.effort is not None:
+                put(f"{name}.effort", driver.effort)
+        for name, actuator in (self.actuators or {}).items():
+            put(f"{name}.effort", actuator.effort)
+        for name, reaction in (self.reactions or {}).items():
+            put_vector(f"{name}.f", reaction.force)
+            if reaction.moment.ndim == 1:
+                put(f"{name}.m", reaction.moment)
+            else:
+                put_vector(f"{name}.m", reaction.moment)
+        for name, vector in (self.vectors or {}).items():
+            put_vector(f"{name}.", vector.value)
+            put_vector(f"{name}.v", vector.rate)
+            put_vector(f"{name}.a", vector.acceleration)
+        if self.energy is not None:
+            for quantity, values in series_arrays(self.energy).items():
+                put(f"energy.{quantity}", values)
+        for name, values in (self.criterion or {}).items():
+            put(f"criterion.{name}", values)
+        if self.independent is not None:
+            put("independent", np.array([" ".join(names) for names in self.independent], dtype=object))
+        return found
+
+    def to_dataframe(self) -> pandas.DataFrame:
+        """Return a pandas table with one row per time; `columns` says what each column is."""
+        import pandas as pd
+
+        return pd.DataFrame(self.columns())
+
+    def to_xarray(self) -> xarray.Dataset:
+        """Return a labelled dataset with dimensions time, point, body, joint, driver, axis and so on."""
+        from .datasets import dataset
+
+        return dataset(self)
+
+    def to_json(self) -> str:
+        """Return the result file as text; numbers read back exactly, what is not finite is null."""
+        from .writers import json_text
+
+        return json_text(self)
+
+    def save(self, path: str | Path) -> Path:
+        """Write a file by its ending: .csv .json .parquet .nc .npz. The file appears whole or not at all."""
+        from .writers import save
+
+        return save(self, Path(path))
+
+    @classmethod
+    def load(cls, path: str | Path) -> Results:
+        """Read a file that `save` wrote as .json, .npz or .nc."""
+        from .writers import load
+
+        return load(Path(path))
+
+
+def vectors_of(model: Model, bodies: Mapping[str, BodySeries]) -> dict[str, VectorSeries] | None:
+    """Return the vectors that a mechanism asks for, from the motion of its bodies."""
+    from ..mechanism.vectors_of_interest import vector_motion
+
+    found = {}
+    for name, v in model.vectors.items():
+        if v.body == FRAME:
+            n = len(next(iter(bodies.values())).angular_velocity) if bodies else 0
+            local = np.tile(np.asarray(v.local, dtype=np.float64), (n, 1))
+            found[name] = VectorSeries(local, np.zeros_like(local), np.zeros_like(local))
+            continue
+        b = bodies[v.body]
+        turning = (b.angle, b.rotation, b.angular_velocity, b.angular_acceleration)
+        found[name] = VectorSeries(*vector_motion(np.asarray(v.local, dtype=np.float64), *turning))
+    return found or None
+
+
+def from_tree(tree: Mapping[str, Any]) -> Results:
+    """Return the results that have this layout (see Results.tree); whatever is a list of numbers becomes an array."""
+    tables: dict[str, dict[str, Any]] = {"points": {}, "bodies": {}, "joints": {}, "drivers": {}}
+    for table, kind in TABLES.items():
+        if table in tree:
+            tables[table] = {name: kind(**{key: _numbers(values) for key, values in entry.items()})
+                             for name, entry in tree[table].items()}
+    time = _numbers(tree["time"])
+    energy = tree.get("energy")
+    criterion = tree.get("criterion")
+    independent = tree.get("independent")
+    spatial = (any(point.position.shape[-1] == 3 for point in tables["points"].values())
+               or any(body.rotation is not None for body in tables["bodies"].values()))
+    return Results(
+        mechanism=str(tree["mechanism"]), method=str(tree["method"]), space="spatial" if spatial else "planar",
+        time=time, diagnostics=dict(tree.get("diagnostics", {})),
+        energy=None if energy is None else EnergySeries(**{key: _numbers(values) for key, values in energy.items()}),
+        criterion=None if criterion is None else {name: _numbers(values) for name, values in criterion.items()},
+        independent=None if independent is None else tuple(tuple(names) for names in independent),
+        **tables)
+
+
+def _numbers(values: Any) -> Array:
+    return np.asarray(values, dtype=np.float64)  # None, which stands for what is not finite, becomes NaN

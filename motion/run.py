@@ -1,0 +1,400 @@
+"""Run a program over time: assemble at the start, sweep group by group, stop cleanly where a group cannot go on."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..common.errors import AssemblyError, InputError
+from ..common.status import MESSAGES, NO_ASSEMBLY, SINGULAR
+from ..common.turns import DEEPEST, splits
+from ..mechanism.plans.plan import Array
+from ..runtime.parallel import each, thread_count
+from ..runtime.program import GroupStep, Program
+from ..runtime.sequence import SOLVED_KINDS, Ints
+from ..runtime.solvers import Solver
+from .course import Course
+from .inner_times import grid_of, refined
+from .modes import Mode, assemble, remember
+
+MOST_LANES = 20_000_000  # of a run that follows turns
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Where a run had to stop: the group, the time of the first step that has no solution, and why."""
+
+    group: str
+    bodies: tuple[str, ...]
+    joints: tuple[str, ...]
+    time: float
+    status: int
+
+
+@dataclass(eq=False)
+class Solution:
+    """The state over time, as far as it could be solved. `asked` are the steps that the user wants."""
+
+    program: Program
+    time: Array
+    asked: NDArray[np.int64]
+    state: Array  # (order, row, step)
+    solved: int  # steps that are solved
+    numbers: Array  # of the design
+    iterations: int = 0
+    failure: Failure | None = None
+    modes: dict[str, tuple[Mode, ...]] = field(default_factory=dict)
+    chosen: dict[str, int] = field(default_factory=dict)
+    signs: dict[str, Array] = field(default_factory=dict)  # of the first step
+    course: Course = field(default_factory=Course)
+    notes: dict[str, object] = field(default_factory=dict)  # of the method, for the diagnostics
+
+    @cached_property
+    def jerks(self) -> Array:
+        """The third derivative of every row, in the first of three orders, by the types' own kernels."""
+        program, sequence, n = self.program, self.program.sequence, self.solved
+        out = np.zeros_like(self.state)
+        if program.drivers:
+            out[0, list(program.drivers.values())] = sequence.drive(self.time, self.numbers)[3]
+        edges, signs = np.array([0, n], dtype=np.int64), np.zeros((1, 0))
+        for items in segments(self):
+            sequence.run(
+                "jerks", self.time, self.state, edges, signs, items, out=out, columns=1, numbers=self.numbers
+            )
+            last = sequence.items[items[-1]].group_step
+            if last is not None:
+                bridge(self, last, out[:1])
+        return out
+
+    @property
+    def size(self) -> float:
+        """A length of the mechanism's order of size."""
+        return float(self.numbers[self.program.sequence.size_place])
+
+    def solver(self, step: GroupStep) -> Solver:
+        """Return the solver of a group with the numbers of the design."""
+        par, start = self.program.sequence.numbers_of(step, self.numbers)
+        return replace(step.solver, par=par, start=start)
+
+    angled: dict[str, bool] = field(default_factory=dict)  # bodies whose angles stand in their rows: surely?
+    coarse: list[int] = field(default_factory=list)  # rows of angles on which groups build, between lanes too far apart
+    depth: int = 0  # how many rounds of inner steps lie behind
+    fine: Solution | None = None
+
+    def follow_angle(self, body: str) -> bool:
+        """Write the continuous angle of a body into its row, unless it stands there; False where lanes are too far
+        apart for its whole turns to be certain."""
+        if body not in self.angled:
+            sequence, edges = self.program.sequence, np.array([0, self.solved], dtype=np.int64)
+            items, self.angled[body] = [sequence.body_angles[body]], True
+            if self.solved:
+                lost, _ = sequence.run(
+                    "angles", self.time, self.state, edges, np.zeros((1, 0)), items, numbers=self.numbers
+                )
+                self.angled[body] = bool(lost[0] >= self.solved)
+        return self.angled[body]
+
+    def finer(self, angles: Sequence[Array]) -> Solution | None:
+        """Return the same motion with inner steps where angles (each: value, rate, acceleration) turn too far at once.
+
+        Without angles all steps are halved. None where there are enough, or where no steps are small enough.
+        """
+        if self.fine is None and self.depth < DEEPEST:
+            grid = _between(self, angles)
+            if len(grid) > self.solved:
+                self.fine = solve(self.program, grid, course=self.course, numbers=self.numbers)
+                self.fine.depth = self.depth + 1
+        return self.fine if self.fine is not None and self.fine.solved == len(self.fine.time) else None
+
+    @cached_property
+    def report(self) -> dict[str, Array]:
+        """What the lanes say about every group: least conditioning and its lane, largest residual, suspicious lanes."""
+        from ..runtime.sequencer import REPORT_SIZE
+
+        sequence, n = self.program.sequence, self.solved
+        if n == 0:
+            return {}
+        found = np.zeros((len(sequence.groups), REPORT_SIZE))
+        found[:, 0] = np.inf
+        self.qualities(list(sequence.groups.values()), np.empty((3, 1, len(self.time))), found)
+        return dict(zip(sequence.groups, found, strict=True))
+
+    def qualities(self, items: Sequence[int], out: Array, report: Array) -> None:
+        """Write conditioning and residual of groups into out[0] and out[1], and what they say into the report."""
+        n = self.solved
+        edges, signs = np.array([0, n], dtype=np.int64), np.zeros((1, 0))
+        self.program.sequence.run(
+            "quality", self.time, self.state, edges, signs, items, out=out, report=report, block=max(n, 1),
+            numbers=self.numbers,
+        )  # fmt: skip
+
+
+def begin(program: Program, grid: Array, numbers: Array | None = None) -> Solution:
+    """Return an unsolved state over a grid of times: constants and drivers in their rows, with a design's numbers."""
+    state = _lined_up((3, program.n_rows, len(grid)))
+    sequence = program.sequence
+    numbers = sequence.numbers if numbers is None else numbers
+    edges, items = np.array([0, len(grid)]), sequence.of_kind("constants")
+    sequence.run("values", grid, state, edges, np.zeros((1, 0)), items, numbers=numbers)  # their rates are zeros
+    if program.drivers:
+        state[:, list(program.drivers.values())] = sequence.drive(grid, numbers)[:3]
+    return Solution(program, grid, np.arange(len(grid)), state, len(grid), numbers)
+
+
+def _lined_up(shape: tuple[int, ...]) -> Array:
+    """Return zeros that begin on a line of the cache, so that fewer vectors of lanes straddle two.
+
+    Of a large array the system gives a page when it is first written: rows that nobody writes cost nothing.
+    """
+    count = int(np.prod(shape))
+    room = np.zeros(count + 8)
+    skip = (-room.ctypes.data % 64) // 8
+    return room[skip : skip + count].reshape(shape)
+
+
+def solve(
+    program: Program,
+    time: Array,
+    method: str = "td",
+    modes: bool = False,
+    course: Course | None = None,
+    numbers: Array | None = None,
+) -> Solution:
+    """Return the motion at the asked times (increasing); `modes` lists the assembly modes of every group as well.
+
+    `numbers` are those of a design, the nominal ones by default.
+    """
+    course = course or Course()
+    for _ in range(DEEPEST):
+        grid = grid_of(program, time, course, numbers)
+        solution = begin(program, grid, numbers)
+        solution.asked, solution.course = np.searchsorted(grid, time), course
+        for items in segments(solution):
+            advance(solution, items, method, modes)
+            if solution.solved == 0:
+                break
+        if not solution.coarse:
+            break
+        inner = _between(solution, [solution.state[:, row] for row in solution.coarse])
+        course.extra += np.setdiff1d(inner, grid).tolist()
+    return solution
+
+
+def _between(solution: Solution, angles: Sequence[Array]) -> Array:
+    """Return the times of a run with inner ones where angles turn so far at once that whole turns are not certain."""
+    time = solution.time[: angles[0].shape[1] if angles else solution.solved]
+    counts = np.max([splits(time, *angle) for angle in angles], axis=0) if angles else np.full(len(time) - 1, 2)
+    if counts.sum() > MOST_LANES:
+        model = solution.program.model
+        raise InputError(
+            f"{model.origin or model.name}: between two of the asked times angles make more turns than can be followed "
+            "- ask for a time that is nearer to the start"
+        )
+    return refined(time, counts)
+
+
+def segments(solution: Solution, last: GroupStep | None = None) -> list[list[int]]:
+    """Return the items in order, in one piece but for groups whose branches meet; `last` is the group at which to end.
+
+    A bridge is built of lanes on both sides, so that what builds on its group must wait for it; Newton leaps over it,
+    on its own.
+    """
+    found: list[list[int]] = [[]]
+    for i, item in enumerate(solution.program.sequence.items):
+        if item.kind not in SOLVED_KINDS:
+            continue
+        group = item.group_step
+        bridged = group is not None and group.plan.name in solution.course.meetings
+        if bridged and not item.closed:
+            found.append([])
+        found[-1].append(i)
+        if group is not None and group is last:
+            break
+        if bridged:
+            found.append([])
+    return [items for items in found if items]
+
+
+def advance(
+    solution: Solution, items: Sequence[int], method: str, modes: bool = False, assembled: bool = False
+) -> None:
+    """Solve a segment over all lanes; groups that are not `assembled` yet are closed at the first lane before."""
+    sequence = solution.program.sequence
+    if not assembled and not _assemble(solution, items, method, modes):
+        return
+    n = solution.solved
+    last = sequence.items[items[-1]].group_step
+    if last is not None and not last.solver.closed_form and last.plan.name in solution.course.meetings:
+        lost = _leaping(solution, last, items, method, n)
+    else:
+        lost = _swept(solution, items, method, *_stretches(solution, n))
+    solution.coarse += [sequence.tables[sequence.items[i].place] for i in lost if sequence.items[i].kind == "angle"]
+    if last is not None:
+        bridge(solution, last)
+    _check(solution, items, lost, n)
+
+
+def _leaping(solution: Solution, step: GroupStep, items: Sequence[int], method: str, n: int) -> dict[int, int]:
+    """Sweep a Newton group from meeting to meeting: beyond each it starts from the prediction of the lane before."""
+    state, t, rows = solution.state, solution.time, step.phi_rows
+    gaps = [(n, n)]
+    for meeting in solution.course.meetings[step.plan.name]:
+        at = int(np.searchsorted(t[:n], meeting.centre))
+        lanes = meeting.lanes(t[:n])
+        gaps.append((int(lanes[0]), int(lanes[-1]) + 1) if len(lanes) else (at, at))
+    first = 0
+    for end, beyond in sorted(gaps):
+        if first < end:
+            edges = np.array([first, end], dtype=np.int64)
+            lost, iterations = solution.program.sequence.run(
+                method, t, state, edges, np.ones((1, 0)), items, numbers=solution.numbers, start=first
+            )
+            solution.iterations += iterations
+            if lost[0] < n:
+                return {items[0]: int(lost[0])}
+        if end > 0 and beyond < n:
+            x, v, a = state[:, rows, end - 1]
+            dt = t[beyond] - t[end - 1]
+            state[0, rows, beyond] = x + dt * (v + 0.5 * dt * a)
+        first = beyond
+    return {}
+
+
+def _swept(solution: Solution, items: Sequence[int], method: str, edges: Ints, signs: Array) -> dict[int, int]:
+    """Run the items over all lanes; the first lane lost of each that loses any (or that of its block).
+
+    With several threads runs of items that need no other lane are done by blocks of lanes side by side.
+    """
+    sequence, state, t, numbers = solution.program.sequence, solution.state, solution.time, solution.numbers
+    count = thread_count()
+    if count == 1 or edges[-1] < 2 * count:
+        lost, iterations = sequence.run(method, t, state, edges, signs, items, numbers=numbers)
+        solution.iterations += iterations
+        return {i: int(k) for i, k in zip(items, lost.tolist(), strict=True) if k < edges[-1]}
+    found: dict[int, int] = {}
+    parts = np.unique(np.concatenate([np.linspace(0, edges[-1], count + 1).astype(np.int64), edges]))
+
+    def part(arguments: tuple[list[int], int]) -> tuple[Ints, int]:
+        chosen, i = arguments
+        stretch = int(np.searchsorted(edges, parts[i], side="right")) - 1
+        return sequence.run(
+            method, t, state, parts[i : i + 2], signs[stretch : stretch + 1], chosen,
+            call=np.zeros_like(sequence.call), work=np.zeros_like(sequence.work), numbers=numbers,
+        )  # fmt: skip
+
+    for serial, group in itertools.groupby(items, key=lambda i: sequence.items[i].serial):
+        chosen = list(group)
+        if serial:
+            lost, iterations = sequence.run(method, t, state, edges, signs, chosen, numbers=numbers)
+            results = [(lost, iterations)]
+        else:
+            results = each(part, [(chosen, i) for i in range(len(parts) - 1)])
+        for lost, iterations in results:
+            solution.iterations += iterations
+            for i, k in zip(chosen, lost.tolist(), strict=True):
+                if k < edges[-1]:
+                    found[i] = min(found.get(i, k), k)
+    return found
+
+
+def _check(solution: Solution, items: Sequence[int], lost: dict[int, int], n: int) -> None:
+    """Stop a run where a group could not be solved: at the first lane of all, of several groups in the first one."""
+    worst: tuple[int, GroupStep, int] | None = None
+    for i in items:
+        step = solution.program.sequence.items[i].group_step
+        if i not in lost or step is None:
+            continue
+        found = np.isfinite(solution.state[:, step.phi_rows, lost[i] : n])
+        lane = lost[i] + int(np.argmin(found.all(axis=(0, 1))))
+        if not found.all() and (worst is None or lane < worst[0]):
+            closed = bool(found[0, :, lane - lost[i]].all())
+            worst = lane, step, SINGULAR if closed else NO_ASSEMBLY
+    if worst is not None:
+        stop(solution, worst[1], worst[0], worst[2])
+
+
+def _stretches(solution: Solution, n: int) -> tuple[Ints, Array]:
+    """Return the lanes at which the branch of a group changes, with the ends, and the signs of each stretch."""
+    sequence = solution.program.sequence
+    signs = np.ones(sequence.n_signs)
+    changes = []
+    for name, found in solution.signs.items():
+        at = sequence.items[sequence.groups[name]].sign_place
+        signs[at : at + len(found)] = found
+        for meeting in solution.course.meetings.get(name, []):
+            if meeting.sign >= 0:
+                changes.append((min(n, int(np.searchsorted(solution.time, meeting.centre))), at + meeting.sign))
+    edges, rows = [0], [signs.copy()]
+    for lane, place in sorted(changes):
+        signs[place] *= -1.0
+        if lane == edges[-1]:
+            rows[-1] = signs.copy()
+        else:
+            edges.append(lane)
+            rows.append(signs.copy())
+    if edges[-1] == n and len(edges) > 1:
+        edges.pop()
+        rows.pop()
+    return np.array([*edges, n], dtype=np.int64), np.array(rows).reshape(len(rows), -1)
+
+
+def bridge(solution: Solution, step: GroupStep, state: Array | None = None) -> None:
+    """Interpolate next to instants at which the group is singular although its motion is smooth."""
+    state, t, rows = solution.state if state is None else state, solution.time, step.phi_rows[:, None]
+    for meeting in solution.course.meetings.get(step.plan.name, []):
+        lanes, nodes = meeting.lanes(t), meeting.found(t)
+        if len(lanes) and len(nodes) and nodes.max() < solution.solved:
+            state[:, rows, lanes] = state[:, rows, nodes] @ meeting.weights(t[lanes])
+
+
+def stop(solution: Solution, step: GroupStep, first: int, status: int, time: float | None = None) -> None:
+    """End a run before step `first`, at which, or since a time before it, a group has no solution."""
+    plan = step.plan
+    solution.solved = first
+    solution.__dict__.pop("report", None)  # of lanes that are no longer among the solved ones
+    time = float(solution.time[first]) if time is None else time
+    solution.failure = Failure(plan.name, plan.bodies, plan.joints, time, status)
+
+
+def _assemble(solution: Solution, items: Sequence[int], method: str, list_modes: bool) -> bool:
+    """Close the groups of a segment at the first lane, nearest to the sketch; False where one cannot be."""
+    sequence, wanted = solution.program.sequence, solution.program.model.assembly
+    groups = {i: step for i in items if (step := sequence.items[i].group_step) is not None}
+    first = np.array([0, 1], dtype=np.int64)
+    signs = _stretches(solution, 1)[1]
+    if not list_modes and not any(s.plan.name in wanted for s in groups.values()):
+        modes = np.zeros(len(items), dtype=np.int64)
+        _, iterations = sequence.run(
+            method, solution.time, solution.state, first, signs, items, modes=modes, numbers=solution.numbers
+        )
+        solution.iterations += iterations
+        if all(modes[k] for k, i in enumerate(items) if i in groups):
+            for i, step in groups.items():
+                remember(solution, step, signs[0, sequence.items[i].sign_place :])
+            return True
+    for i in items:  # one after the other: a mode is asked for by its number, or Newton needs another start
+        step = groups.get(i)
+        if step is not None and not assemble(solution, step, list_modes):
+            stop(solution, step, 0, NO_ASSEMBLY)
+            return False
+        here = _stretches(solution, 1)[1]
+        sequence.run(method, solution.time, solution.state, first, here, [i], numbers=solution.numbers)
+    return True
+
+
+# ---- what the user hears ------------------------------------------------------------------------------------------
+def failure_message(failure: Failure) -> str:
+    """Return the message of a run that had to stop."""
+    parts = f"bodies {', '.join(sorted(failure.bodies))}; joints {', '.join(sorted(failure.joints))}"
+    return f"group {failure.group} ({parts}) at t = {failure.time:.9g} s: {MESSAGES[failure.status]}"
+
+
+def raise_failure(failure: Failure, results: object = None) -> NoReturn:
+    """Raise the error of a run that had to stop; `results` travel with it."""
+    raise AssemblyError(failure_message(failure), results)

@@ -1,8 +1,0 @@
-"""Lets `python -m assurgent` do what the `assurgent` command does."""
-
-import sys
-
-from assurgent.runtime.cli import main
-
-if __name__ == "__main__":
-    sys.exit(main())

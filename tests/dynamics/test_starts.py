@@ -1,0 +1,196 @@
+"""Where a simulation starts: where a set of coordinates is judged, joints without coordinates, turns of springs."""
+
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+
+from assurgent.common.errors import InputError
+from assurgent.dynamics.equilibrium import equilibrium
+from assurgent.dynamics.forward import simulate
+from assurgent.dynamics.inverse import inverse
+
+G = 9.81
+
+THREE_LEGS = """
+format = 1
+space = "planar"
+gravity = [0, -9.81]
+[points]
+A = [0, 0]
+B = [1, 0]
+C = [2, 0]
+P = [0, 1]
+Q = [1, 1]
+S = [2, 1]
+[bodies.frame]
+points = ["A", "B", "C"]
+[bodies.one]
+points = ["A", "P"]
+[bodies.two]
+points = ["B", "Q"]
+[bodies.three]
+points = ["C", "S"]
+[bodies.table]
+points = ["P", "Q", "S"]
+mass = 3
+inertia = 1
+[joints]
+A = { type = "R", bodies = ["frame", "one"], at = "A" }
+B = { type = "R", bodies = ["frame", "two"], at = "B" }
+C = { type = "R", bodies = ["frame", "three"], at = "C" }
+P = { type = "R", bodies = ["one", "table"], at = "P" }
+Q = { type = "R", bodies = ["two", "table"], at = "Q" }
+S = { type = "R", bodies = ["three", "table"], at = "S" }
+[initial]
+theta = { joint = "A", angle = 1.2, rate = 0.5 }
+"""
+
+
+def test_table_on_three_equal_legs_swings_as_a_point(read):
+    """With the legs flat, at the angle zero, the mechanism has a second free motion; it does not start there."""
+    times = np.linspace(0, 0.5, 6)
+    found = simulate(read(THREE_LEGS), times).results
+    exact = solve_ivp(lambda _, y: [y[1], -G * np.cos(y[0])], (0, 0.5), [1.2, 0.5], "DOP853", times,
+                      rtol=1e-12, atol=1e-12)  # fmt: skip
+    assert found.method == "partition"
+    assert found.joints["A"].angle == pytest.approx(exact.y[0], abs=1e-9)  # the tolerance of the run
+    assert found.diagnostics["reactions"]["not_unique"] == ["A", "B", "C", "P", "Q", "S"]
+
+
+BALL = """
+format = 1
+space = "spatial"
+gravity = [0, 0, -9.81]
+[points]
+O = [0, 0, 0]
+E = [0.6, 0, -0.8]
+[bodies.frame]
+points = ["O"]
+[bodies.bob]
+points = ["O", "E"]
+mass = 2
+centre = "E"
+inertia = [0.1, 0.1, 0.1, 0, 0, 0]
+[joints]
+O = { type = "S", bodies = ["frame", "bob"], at = "O" }
+"""
+
+
+def test_body_on_a_ball_is_simulated_without_a_method_named(read):
+    times = np.linspace(0, 1, 5)
+    told: list[str] = []
+    found = simulate(read(BALL), times, progress=told.append).results
+    start, inertia = np.arctan2(-0.8, 0.6), 2 + 0.1  # it swings in the plane of its first position
+    exact = solve_ivp(lambda _, y: [y[1], -2 * G * np.cos(y[0]) / inertia], (0, 1), [start, 0], "DOP853", times,
+                      rtol=1e-12, atol=1e-12)  # fmt: skip
+    place = np.column_stack([np.cos(exact.y[0]), 0 * times, np.sin(exact.y[0])])
+    assert found.points["E"].position == pytest.approx(place, abs=1e-9)  # the tolerance of the run
+    assert found.method == "global"
+    assert "--method global" in told[0]
+
+
+def test_body_on_a_ball_has_no_joint_coordinates(read):
+    with pytest.raises(InputError, match="--method global"):
+        simulate(read(BALL), np.array([0.0, 1.0]), "partition")
+    with pytest.raises(InputError, match="--method global"):
+        simulate(read(BALL), np.array([0.0, 1.0]), fixed_step=1e-3)
+    with pytest.raises(InputError, match="S as three"):
+        equilibrium(read(BALL))
+
+
+def test_too_many_initial_values_that_contradict_each_other_are_counted(read):
+    more = THREE_LEGS + "other = { joint = 'P', angle = 2.5, rate = 0 }\n"
+    with pytest.raises(InputError, match=r"\[initial\]: gives 2 coordinates; the mechanism has 1"):
+        simulate(read(more))
+
+
+@pytest.mark.parametrize("angle", [1.2, 1.5])  # as the first leg stands, and another
+def test_initial_values_that_follow_from_each_other(angle, read):
+    apart = THREE_LEGS.replace("[joints]", '[bodies.wheel]\npoints = ["C"]\ninertia = 1\n[joints]')
+    apart = apart.replace("[initial]", 'W = { type = "R", bodies = ["frame", "wheel"], at = "C" }\n[initial]')
+    with pytest.raises(InputError, match=r"theta, other depend on each other and leave wheel free .* joint W"):
+        simulate(read(apart + f"other = {{ joint = 'B', angle = {angle}, rate = 0.5 }}\n"))
+
+
+def test_cut_that_takes_the_mechanism_apart(read):
+    with pytest.raises(InputError, match="nothing holds frame and one together"):
+        simulate(read(THREE_LEGS + '[simulation]\ncut = ["A", "P", "B"]\n'))
+
+
+WHEEL = {
+    "planar": """
+format = 1
+space = "planar"
+[points]
+O = [0, 0]
+E = [1, 0]
+[bodies.frame]
+points = ["O"]
+[bodies.wheel]
+points = ["O", "E"]
+inertia = 0.5
+[joints]
+O = { type = "R", bodies = ["frame", "wheel"], at = "O" }
+[forces]
+coil = { type = "torsion-spring", joint = "O", stiffness = 0.5, angle = 20, damping = 0 }
+""",
+    "spatial": """
+format = 1
+space = "spatial"
+[points]
+O = [0, 0, 0]
+E = [1, 0, 0]
+[bodies.frame]
+points = ["O"]
+[bodies.wheel]
+points = ["O", "E"]
+inertia = [0.1, 0.1, 0.5, 0, 0, 0]
+[joints]
+O = { type = "R", bodies = ["frame", "wheel"], at = "O", axis = [0, 0, 1] }
+[forces]
+coil = { type = "torsion-spring", joint = "O", stiffness = 0.5, angle = 20, damping = 0 }
+""",
+}
+
+
+@pytest.mark.parametrize("space", WHEEL)
+def test_coil_counts_the_turns_of_its_driver(space, read):
+    """The driver begins beyond a turn, and turns further than half a turn between two asked times."""
+    model = read(WHEEL[space] + '[drivers]\na = { joint = "O", angle = "9 + t" }\n')
+    effort = inverse(model, np.array([0.0, 1.0, 5.0, 9.0])).results.drivers["a"].effort
+    assert effort == pytest.approx(0.5 * (np.array([9, 10, 14, 18]) - 20), abs=1e-12)
+
+
+@pytest.mark.parametrize("method", ["partition", "global"])
+@pytest.mark.parametrize("space", WHEEL)
+def test_coil_is_wound_as_far_as_initial_says(space, method, read):
+    model = read(WHEEL[space] + '[initial]\na = { joint = "O", angle = 9, rate = 0 }\n')
+    times = np.linspace(0, 8, 9)
+    found = simulate(model, times, method).results
+    assert found.joints["O"].rate == pytest.approx(11 * np.sin(times), abs=1e-8)  # frequency 1 rad/s
+    assert found.energy.total == pytest.approx(np.full(9, 0.25 * 11**2), rel=1e-9)
+
+
+def test_rest_of_a_joint_that_names_a_welded_part(read):
+    text = """
+format = 1
+space = "planar"
+gravity = [0, -9.81]
+[points]
+O = [0, 0]
+E = [1, 0]
+F = [0.2, 1]
+[bodies.frame]
+points = ["O"]
+[bodies.named]
+points = ["O", "F"]
+[bodies.alone]
+points = ["O", "E"]
+mass = 2
+centre = "E"
+[joints]
+O = { type = "R", bodies = ["frame", "named"], at = "O" }
+W = { type = "weld", bodies = ["named", "alone"] }
+"""
+    between = np.arctan2(1, 0.2)  # the mass hangs below O, the part that the joint names is turned from it by this
+    assert equilibrium(read(text)).coordinates["O"] == pytest.approx(between - np.pi / 2, abs=1e-10)

@@ -1,0 +1,143 @@
+"""Branches are held where they come near, crossed where they meet, and lost only with a word."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from assurgent.builder import Mechanism
+from assurgent.common.errors import AssemblyError
+from assurgent.motion.kinematics import run
+
+
+def four_bar(rod: float, angle: str, *, step: float = 0.01, stop: float = 2.0, mode: int | None = None) -> Mechanism:
+    """Frame 3, cranks of 1: a parallelogram for a rod of 3."""
+    m = Mechanism("four-bar")
+    for name, place in {"A": (0, 0), "B": (0.8, 0.6), "C": (3.8, 0.6), "D": (3, 0)}.items():
+        m.point(name, place)
+    m.body("frame", ["A", "D"])
+    m.body("crank", ["A", "B"], length=1)
+    m.body("rod", ["B", "C"], length=rod)
+    m.body("rocker", ["D", "C"], length=1)
+    loop = ["frame", "crank", "rod", "rocker", "frame"]
+    for name, first, second in zip("ABCD", loop[:-1], loop[1:], strict=True):
+        m.joint(name, "R", [first, second], at=name)
+    m.driver("theta", joint="A", angle=angle)
+    m.simulation.update(stop=stop, step=step)
+    if mode is not None:
+        m.assembly["RRR_1"] = mode
+    return m
+
+
+@pytest.mark.parametrize(
+    ("angle", "step"),
+    [
+        ("0.7 + 2*pi*t", 0.01),  # passes its change points between two steps
+        ("pi/4 + 2*pi*t", 0.0125),  # has a step exactly at each of them
+        ("0.7 + 2*pi*t", 1 / 36),  # steps of ten degrees
+        ("0.5 + 3*sin(pi*t)", 0.01),  # there and back
+    ],
+)
+def test_a_parallelogram_stays_one_through_its_change_points(angle: str, step: float) -> None:
+    """The rod keeps its direction: C moves as B does, in position, velocity and acceleration."""
+    results = four_bar(3, angle, step=step).run()
+    B, C = results.points["B"], results.points["C"]
+    assert len(results.time) == len(np.unique(results.time))
+    # next to a change point the bars are in line to within a conditioning of 0.02: digits go as 1e-16 / 0.02^k
+    np.testing.assert_allclose(C.position - B.position, np.tile([3.0, 0.0], (len(results.time), 1)), atol=1e-12)
+    np.testing.assert_allclose(C.velocity, B.velocity, atol=1e-9 * np.abs(B.velocity).max())
+    np.testing.assert_allclose(C.acceleration, B.acceleration, atol=1e-8 * np.abs(B.acceleration).max())
+
+
+@pytest.mark.parametrize("gap", [1e-2, 1e-4, 1e-6])
+def test_branches_that_only_come_near_are_held(gap: float) -> None:
+    """A frame that is a little shorter than the rod lets the cranks go round without the bars ever being in line."""
+    m = four_bar(3, "0.7 + 2*pi*t")
+    m.bodies["rocker"]["length"] = 1 + 2 * gap  # with the rod 3 + gap: Grashof, crank shortest
+    m.bodies["rod"]["length"] = 3 + gap
+    results = m.run()
+    B, C = results.points["B"].position, results.points["C"].position
+    DB, CB = np.array([3.0, 0.0]) - B, C - B
+    side = DB[:, 0] * CB[:, 1] - DB[:, 1] * CB[:, 0]
+    assert len(results.time) == 201
+    assert np.all(side > 0) or np.all(side < 0)
+
+
+@pytest.mark.parametrize("gap", [1e-3, 1e-5, 1e-8])
+def test_a_group_that_comes_apart_between_two_steps_stops_the_run(gap: float) -> None:
+    """With a rod shorter by `gap` the crank cannot pass θ = π: acos gives the angle at which the bars are in line."""
+    rod = 3 - gap
+    m = four_bar(rod, "0.7 + 2*pi*t", stop=1.0)
+    outcome = run(m.model())
+    assert outcome.failure is not None
+    # |B - D| = rod + rocker ends it: 1 + 9 - 6 cos θ = (rod + 1)²
+    reach = np.arccos((10 - (rod + 1) ** 2) / 6)
+    lost = (reach - 0.7) / (2 * np.pi)
+    assert outcome.results.time[-1] < lost < outcome.results.time[-1] + 0.01 + 1e-12
+    assert lost <= outcome.failure.time <= 0.5
+    assert outcome.failure.group == "RRR_1"
+
+
+def test_the_other_mode_is_the_antiparallelogram() -> None:
+    """[assembly] chooses the crossed linkage; it keeps crossed, and its rod really has its length."""
+    plain, crossed = (four_bar(3, "0.7 + 0.5*t", mode=m).run() for m in (1, 2))
+    ends = [r.points["C"].position - r.points["B"].position for r in (plain, crossed)]
+    for way in ends:
+        np.testing.assert_allclose(np.linalg.norm(way, axis=1), 3.0, rtol=1e-14)
+    assert np.abs(ends[0][:, 1]).max() > 0.1 or np.abs(ends[1][:, 1]).max() > 0.1
+    assert np.linalg.norm(ends[0] - ends[1], axis=1).min() > 0.1
+
+
+def slider_crank(rod: float) -> Mechanism:
+    m = Mechanism("slider-crank")
+    for name, place in {"A": (0, 0), "B": (0.8, 0.6), "C": (1.6, 0)}.items():
+        m.point(name, place)
+    m.body("frame", ["A"])
+    m.body("crank", ["A", "B"], length=1)
+    m.body("rod", ["B", "C"], length=rod)
+    m.body("slider", ["C"])
+    m.joint("A", "R", ["frame", "crank"], at="A")
+    m.joint("B", "R", ["crank", "rod"], at="B")
+    m.joint("C", "R", ["rod", "slider"], at="C")
+    m.joint("G", "P", ["frame", "slider"], at="C", axis=[1, 0], through="A")
+    m.driver("theta", joint="A", angle="0.6435 + 2*pi*t")
+    m.simulation.update(stop=2, step=0.01)
+    return m
+
+
+def test_a_slider_crank_of_equal_lengths_passes_the_pin_of_its_crank() -> None:
+    """x = 2 cos θ goes through zero smoothly, where both branches of the rod coincide."""
+    results = slider_crank(1).run()
+    theta = 0.6435 + 2 * np.pi * results.time
+    C = results.points["C"]
+    np.testing.assert_allclose(C.position[:, 0], 2 * np.cos(theta), atol=1e-12)
+    np.testing.assert_allclose(C.velocity[:, 0], -4 * np.pi * np.sin(theta), atol=1e-9)
+
+
+def test_a_dead_point_of_the_driver_is_named_with_its_time() -> None:
+    """Driven at the slider, the mechanism cannot go beyond its stretched position x = 1 + rod."""
+    m = slider_crank(2)
+    m.drivers.clear()
+    m.driver("s", joint="G", displacement="2 + t")
+    with pytest.raises(AssemblyError, match=r"group RRR_1 .*rod.* at t = 1 s: .*dead point") as caught:
+        m.run()
+    results = caught.value.results
+    assert 0.98 <= results.time[-1] <= 1.0
+    assert np.isfinite(results.points["B"].position).all()
+
+
+def test_few_instants_about_a_driver_at_rest() -> None:
+    """Between far instants a bridge about a resting driver was narrowed to nothing, and divided by."""
+    from pathlib import Path
+
+    from assurgent.mechanism.reader import load
+    from assurgent.motion.branches import INEXACT
+
+    model = load(Path(__file__).parents[2] / "examples" / "scissor-lift.toml", {})
+    few = run(model, np.array([2.0, 6.0, 10.0, 14.0, 18.0]))
+    many = run(model)
+    assert few.failure is None
+    whole = np.isin(many.results.time.round(9), few.results.time)
+    for name, point in few.results.points.items():
+        # where branches meet, the motion is bridged; a bridge is kept when it is as exact as this
+        assert np.abs(point.position - many.results.points[name].position[whole]).max() < INEXACT * model.size

@@ -1,0 +1,1 @@
+"""A mechanism checked: every group three ways, the whole against absolute coordinates, methods side by side."""
