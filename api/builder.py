@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -16,6 +15,7 @@ from assurgent.common.files import check_target, write_whole
 from assurgent.mechanism.arguments import shown
 from assurgent.mechanism.model import Array, Model
 from assurgent.mechanism.reader import TABLES, TOP, from_data, load
+from assurgent.mechanism.toml_text import to_toml
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from assurgent.verification.comparison import Comparison
     from assurgent.verification.verify_mechanism import MechanismVerification
 
-_BARE = re.compile(r"[A-Za-z0-9_-]+")
-_ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r", "\b": "\\b", "\f": "\\f"}
 
 
 class Mechanism:
@@ -332,45 +330,3 @@ def _plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
     return value
-
-
-# ---- TOML: only what a mechanism file holds -------------------------------------------------------------------------
-def to_toml(data: Mapping[str, Any]) -> str:
-    """Return values as TOML: plain keys first, then one table each, bodies as tables of their own."""
-    lines = [f"{_key(k)} = {_value(v)}" for k, v in data.items() if not isinstance(v, dict)]
-    for name, table in data.items():
-        if not isinstance(table, dict):
-            continue
-        if name == "bodies":
-            for body, entries in table.items():
-                lines += ["", f"[bodies.{_key(body)}]", *(f"{_key(k)} = {_value(v)}" for k, v in entries.items())]
-        else:
-            lines += ["", f"[{_key(name)}]", *(f"{_key(k)} = {_value(v)}" for k, v in table.items())]
-    return "\n".join(lines) + "\n"
-
-
-def _key(name: str) -> str:
-    return name if _BARE.fullmatch(name) else _string(name)
-
-
-def _string(text: str) -> str:
-    return '"' + "".join(_ESCAPES.get(c) or (c if c.isprintable() else _coded(c)) for c in text) + '"'
-
-
-def _coded(character: str) -> str:
-    return f"\\u{ord(character):04x}" if ord(character) < 0x10000 else f"\\U{ord(character):08x}"
-
-
-def _value(value: Any) -> str:
-    match value:
-        case bool():
-            return "true" if value else "false"
-        case int() | float():
-            return repr(value)
-        case str():
-            return _string(value)
-        case list():
-            return f"[{', '.join(_value(v) for v in value)}]"
-        case dict():
-            return f"{{ {', '.join(f'{_key(k)} = {_value(v)}' for k, v in value.items())} }}" if value else "{}"
-    raise InputError(f"{value!r} cannot stand in a mechanism file - use numbers, texts, lists and dictionaries")

@@ -21,6 +21,7 @@ from ..bench.command import add_arguments as bench_arguments
 from ..common.errors import AssurgentError, InputError, nearest
 from . import dynamics_commands as cli_dynamics
 from . import mechanism_commands as cli_mechanism
+from . import studio_commands as cli_studio
 from . import verify_commands as cli_verify
 
 if TYPE_CHECKING:
@@ -276,6 +277,7 @@ def _arguments() -> argparse.ArgumentParser:
     cli_mechanism.add_commands(commands.add_parser)
     cli_dynamics.add_commands(commands.add_parser)
     cli_verify.add_commands(commands.add_parser)
+    cli_studio.add_commands(commands.add_parser)
     types = commands.add_parser("types", help="list the group types")
     types.add_argument("--json", action="store_true", help="as JSON")
     generate = commands.add_parser("generate", help="derive, emit, compile and verify one new group type")
@@ -335,6 +337,7 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     **cli_mechanism.COMMANDS,
     **cli_dynamics.COMMANDS,
     **cli_verify.COMMANDS,
+    **cli_studio.COMMANDS,
     "types": command_types,
     "generate": command_generate,
     "verify": command_verify,

@@ -46,7 +46,7 @@ def manifest() -> tuple[Entry, ...]:
 
 
 # Where the text of a type's module is decided: from the specification to the frozen kernels and their emission.
-MAKERS = tuple(f"assurgent.codegen.{name}" for name in ("reader", "closedform", "kernels", "emit"))
+MAKERS = tuple(f"assurgent.codegen.{name}" for name in ("specification_reader", "closedform", "kernels", "emit"))
 
 
 def fingerprint() -> str:

@@ -10,8 +10,8 @@ from tomlkit.container import Container, OutOfOrderTableProxy
 from tomlkit.exceptions import TOMLKitError
 from tomlkit.items import AbstractTable, Comment, InlineTable, Table
 
-from assurgent.runtime.errors import InputError
-from assurgent.runtime.mechanism.builder import to_toml
+from ..common.errors import InputError
+from ..mechanism.toml_text import to_toml
 
 # Where other tables name an entry: table -> (table, key) pairs. A key may hold a name or a list of names.
 REFERENCES: Mapping[str, tuple[tuple[str, str], ...]] = {

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from assurgent.runtime.errors import InputError
-from assurgent.runtime.motion.results import Results
+from ..common.errors import InputError
+from ..motion.results import Results
 
 from .mechanism_text import Read
 from .solve import solve
@@ -30,7 +30,7 @@ def export(read: Read, kind: str, form: str, trace: list[str]) -> tuple[str, byt
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"{stem}.{form}"
         if form in ("gif", "html"):
-            from assurgent.runtime.pictures.animate import animate
+            from ..pictures.animate import animate
 
             known = [name for name in trace if name in results.points]
             animate(model, results, path, fps=FRAMES_PER_SECOND, trace=known or None)

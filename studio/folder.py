@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from assurgent.runtime.errors import InputError
-from assurgent.runtime.files import read_text, write_whole
-from assurgent.runtime.mechanism.reader import MAX_BYTES
+from ..common.errors import InputError
+from ..common.files import read_text, write_whole
+from ..mechanism.reader import MAX_BYTES
 
 # What a file may be called: no separator of any system, no leading dot, nothing that a shell or a URL would read.
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_ .()+-]{0,119}")

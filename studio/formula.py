@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from assurgent.runtime import expressions as ex
-from assurgent.runtime.errors import AssurgentError, InputError
-from assurgent.runtime.mechanism.formulas import parse
-from assurgent.runtime.mechanism.functions import expression
+from ..common import expressions as ex
+from ..common.errors import AssurgentError, InputError
+from ..mechanism.formulas import parse
+from ..mechanism.functions import expression
 
 MOST_SHOWN = 400  # characters of a derivative
 MOST_NODES = 400  # of a formula that is differentiated for show

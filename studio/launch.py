@@ -7,7 +7,7 @@ import webbrowser
 from collections.abc import Callable
 from pathlib import Path
 
-from assurgent.runtime.errors import InputError
+from ..common.errors import InputError
 
 PORTS = range(1, 65536)
 

@@ -8,12 +8,12 @@ import tomllib
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from assurgent.runtime.errors import AssurgentError, InputError
-from assurgent.runtime.mechanism.functions import evaluate
-from assurgent.runtime.mechanism.model import Model
-from assurgent.runtime.mechanism.reader import loads
-from assurgent.runtime.mechanism.structure import Structure
-from assurgent.runtime.motion.planning import study
+from ..common.errors import AssurgentError, InputError
+from ..mechanism.functions import evaluate
+from ..mechanism.model import Model
+from ..mechanism.reader import loads
+from ..mechanism.structure import Structure
+from ..mechanism.plans.planning import study
 
 from .folder import Folder
 

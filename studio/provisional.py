@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from assurgent.runtime.mechanism.assembly import follow
-from assurgent.runtime.mechanism.bodymotion import BodyMotion
-from assurgent.runtime.mechanism.model import FRAME, Array, Model
-from assurgent.runtime.motion.results import BodySeries, DriverSeries, PointSeries, Results
+from ..mechanism.assembly import follow
+from ..mechanism.bodymotion import BodyMotion
+from ..mechanism.model import FRAME, Array, Model
+from ..motion.results import BodySeries, DriverSeries, PointSeries, Results
 
 INSTANTS = 121  # of an answer that is soon replaced
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 
-from assurgent.runtime.errors import AssurgentError, InputError
+from ..common.errors import AssurgentError, InputError
 
 from . import exports, understand
 from .edit import Editor

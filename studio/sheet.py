@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from assurgent.runtime.mechanism.model import FRAME, Model
-from assurgent.runtime.mechanism.structure import Structure
-from assurgent.runtime.motion.results import Results
-from assurgent.runtime.pictures.page import drawn
-from assurgent.runtime.pictures.scene import body_colours, build
-from assurgent.runtime.pictures.shapes import COLOURS, GROUND, Scene
+from ..mechanism.model import FRAME, Model
+from ..mechanism.structure import Structure
+from ..motion.results import Results
+from ..pictures.page import drawn
+from ..pictures.scene import body_colours, build
+from ..pictures.shapes import COLOURS, GROUND, Scene
 
 from .mechanism_text import Problem, Read, sketch
 from .wire import Floats
@@ -53,7 +53,7 @@ def message(shown: Shown, identifier: object, light: bool = False, by_group: boo
     model, structure = read.model, read.structure
     if model is not None and structure is not None:
         header["structure"] = _structure(model, structure)
-    if model is not None and structure is not None and shown.results is not None and len(shown.results):
+    if model is not None and structure is not None and shown.results is not None and shown.results.points:
         colours = group_colours(model, structure) if by_group else body_colours(model)
         header["scene"] = _scene(build(model, shown.results, colours), floats)
         header["series"] = _series(shown.results, floats, light)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib.resources import files
 
-from assurgent.runtime.errors import InputError, nearest
+from ..common.errors import InputError, nearest
 
 EMPTY = '''format = 1
 name   = "untitled"

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from assurgent.runtime.errors import InputError
-from assurgent.runtime.mechanism.model import Model
-from assurgent.runtime.mechanism.structure import Structure
-from assurgent.runtime.motion.continuity import follow, quality
-from assurgent.runtime.motion.group_names import group_names, steps_of
-from assurgent.runtime.motion.kinematics import prepare, run_program
-from assurgent.runtime.motion.program import GroupStep
-from assurgent.runtime.motion.run import solve
+from ..common.errors import InputError
+from ..mechanism.model import Model
+from ..mechanism.structure import Structure
+from ..motion.branches import follow, quality
+from ..runtime.group_names import group_names, steps_of
+from ..motion.kinematics import prepare, run_program
+from ..runtime.program import GroupStep
+from ..motion.run import solve
 
 from .mechanism_text import Read
 from .solve import COMPUTING, determined
@@ -32,9 +32,9 @@ def _runnable(read: Read) -> tuple[Model, Structure]:
 
 def equations_of(read: Read, group: str) -> dict[str, Any]:
     """Return a group's type, the meaning of its symbols, and its formulas as MathML."""
-    from assurgent.codegen.derive import derive
-    from assurgent.codegen.generate import find_specification
-    from assurgent.codegen.show import Naming, equations, latex, positions, summary
+    from ..codegen.derive import derive
+    from ..codegen.generate import find_specification
+    from ..codegen.show import Naming, equations, latex, positions, summary
 
     model, structure = _runnable(read)
     prepared = prepare(model)
@@ -97,8 +97,8 @@ def assembly_modes(read: Read, group: str) -> dict[str, Any]:
 
 def diagram(read: Read) -> str:
     """Return the structural diagram as SVG."""
-    from assurgent.runtime.mechanism.steps import structural_pairs
-    from assurgent.runtime.pictures.diagram import structural_diagram
+    from ..mechanism.analysis_steps import structural_pairs
+    from ..pictures.diagram import structural_diagram
 
     if read.model is None or read.structure is None:
         raise InputError("the mechanism cannot be read yet - correct it first")
@@ -107,7 +107,7 @@ def diagram(read: Read) -> str:
 
 def steps(read: Read) -> list[str]:
     """Return the steps of the structural analysis in words."""
-    from assurgent.runtime.mechanism.steps import analysis, described
+    from ..mechanism.analysis_steps import analysis, described
 
     if read.model is None or read.structure is None:
         raise InputError("the mechanism cannot be read yet - correct it first")
@@ -116,7 +116,7 @@ def steps(read: Read) -> list[str]:
 
 def verification(read: Read) -> dict[str, Any]:
     """Return every group three ways, and the whole against absolute coordinates."""
-    from assurgent.runtime.verify_mechanism import verify_mechanism
+    from ..verification.verify_mechanism import verify_mechanism
 
     model, _ = _runnable(read)
     with COMPUTING:

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from assurgent.runtime.errors import AssurgentError, InternalError
+from ..common.errors import AssurgentError, InternalError
 
 SECONDS = 60.0  # of one computation; making a type is given longer
 MAKING = 900.0

@@ -13,7 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assurgent.builder import Mechanism, to_toml
+from assurgent.builder import Mechanism
+from assurgent.mechanism.toml_text import to_toml
 from assurgent.common.errors import InputError
 from assurgent.mechanism.reader import load
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from assurgent.builder import to_toml
+from assurgent.mechanism.toml_text import to_toml
 from assurgent.mechanism import formulas, joints, reader
 from assurgent.mechanism.constraint_network import ROWS
 from assurgent.mechanism.drivers import COORDINATES

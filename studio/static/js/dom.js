@@ -4,7 +4,9 @@ const SVG = "http://www.w3.org/2000/svg";
 function made(element, classes, attributes, children) {
   if (classes.length) element.setAttribute("class", classes.join(" "));
   for (const [key, value] of Object.entries(attributes || {})) {
-    if (value === undefined || value === null || value === false) continue;
+    if (value === undefined || value === null) continue;
+    if (key.startsWith("aria-")) { element.setAttribute(key, String(value)); continue; }
+    if (value === false) continue;
     if (key.startsWith("on")) element.addEventListener(key.slice(2), value);
     else if (key === "value" || key === "checked" || key === "disabled" || key === "selected") element[key] = value;
     else element.setAttribute(key, value === true ? "" : value);
@@ -26,6 +28,7 @@ export function s(selector, attributes, ...children) {
 }
 
 const GLYPHS = {
+  grid: "M3 7.500h14M3 12.500h14M7.500 3v14M12.500 3v14", snap: "M5 3v6a5 5 0 0 0 10 0V3M5 6.500h0M8 3v6a2 2 0 0 0 4 0V3M5 3h3M12 3h3", groups: "M7 4a3 3 0 1 0 0 6 3 3 0 0 0 0-6zM13 4a3 3 0 1 0 0 6 3 3 0 0 0 0-6zM10 10.500a3 3 0 1 0 0 6 3 3 0 0 0 0-6z",
   select: "M5 3l12 7-5.5 1.3L9 17z", hand: "M7 11V5.5a1.5 1.5 0 0 1 3 0V10m0-1V4.5a1.5 1.5 0 0 1 3 0V10m0-3.5a1.5 1.5 0 0 1 3 0V13c0 3-2 5.5-5 5.5-3.5 0-4.500-1.500-7-6 1-1 2-.5 3 .8",
   point: "M10 8a2 2 0 1 0 0 4 2 2 0 0 0 0-4zM10 2v3M10 15v3M2 10h3M15 10h3", link: "M5 15L15 5M5 13a2 2 0 1 0 0 4 2 2 0 0 0 0-4zM15 3a2 2 0 1 0 0 4 2 2 0 0 0 0-4z",
   ground: "M10 4v4M10 8l-5 6h10zM3 14h14M5 17l1.500-3M9 17l1.500-3M13 17l1.500-3", pin: "M10 6a4 4 0 1 0 0 8 4 4 0 0 0 0-8z", slider: "M2 15h16M5 7h10v6H5zM10 10h.01",
