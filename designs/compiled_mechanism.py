@@ -235,7 +235,7 @@ class CompiledMechanism:
             error = apart[0]
             if isinstance(error, AssurgentError) and not isinstance(error, AssemblyError):
                 raise error
-        results = self._results(out[0], solved)
+        results = self._results(out[0], solved, values)
         if answers[0, 0] != 0:
             why = apart[0] if 0 in apart else self._failure(answers[0], values[:, 0], self._lanes)
             raise AssemblyError(self._message(why), results)
@@ -412,7 +412,7 @@ class CompiledMechanism:
         return failure
 
     # ---- what is said ---------------------------------------------------------------------------------------------
-    def _results(self, out: Array, solved: int) -> Results:
+    def _results(self, out: Array, solved: int, values: Array) -> Results:
         model, n = self.mechanism.traced.model, len(self.time)
         tables: dict[str, dict[str, Any]] = {"points": {}, "bodies": {}, "joints": {}}
         for (table, name), places in self.places.items():
@@ -421,7 +421,7 @@ class CompiledMechanism:
         drivers: dict[str, DriverSeries] = {}
         return Results(
             model.name, "td", model.space, self.time[:solved], tables["points"], tables["bodies"], tables["joints"],
-            drivers,
+            drivers, parameters=dict(zip(self.mechanism.traced.names, values[:, 0].tolist(), strict=True)),
         )  # fmt: skip
 
     def _failure(self, answer: Ints, values: Array, grid: Array) -> Failure | None:

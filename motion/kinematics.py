@@ -117,6 +117,7 @@ def report(
         drivers,
         diagnostics(solution, structure),
         vectors=vectors_of(model, bodies),
+        parameters=model.parameters,
     )
 
 
