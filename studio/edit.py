@@ -15,8 +15,8 @@ from ..mechanism.toml_text import to_toml
 
 # Where other tables name an entry: table -> (table, key) pairs. A key may hold a name or a list of names.
 REFERENCES: Mapping[str, tuple[tuple[str, str], ...]] = {
-    "points": (("bodies", "points"), ("bodies", "centre"), ("joints", "at"), ("joints", "through"), ("joints", "centre"),
-               ("drivers", "between"), ("drivers", "point"), ("forces", "point"), ("forces", "between"),
+    "points": (("bodies", "points"), ("bodies", "centre"), ("joints", "at"), ("joints", "through"),
+               ("joints", "centre"), ("drivers", "between"), ("drivers", "point"), ("forces", "point"), ("forces", "between"),
                ("vectors", "of")),
     "bodies": (("joints", "bodies"), ("joints", "carrier"), ("drivers", "bodies"), ("forces", "body"),
                ("vectors", "body")),
@@ -41,6 +41,8 @@ class Editor:
         """Return the text after the operations: ["set", path, value], ["delete", path], ["rename", table, old, new]."""
         if not isinstance(operations, list) or len(operations) > MOST_OPERATIONS:
             raise InputError(f"edit: a list of at most {MOST_OPERATIONS} operations is expected")
+        if not all(isinstance(operation, list) and operation for operation in operations):
+            raise InputError("edit: an operation is a list")
         keys = tuple(str(operation[:2]) for operation in operations)
         again = self._document is not None and self._base == text and self._keys == keys and _only_sets(operations)
         document = self._document if again else _parsed(text)
@@ -89,12 +91,10 @@ def _set(document: Document, path: Sequence[str], value: Any) -> None:
         if not isinstance(place, AbstractTable | Container | OutOfOrderTableProxy):
             raise InputError(f"edit: {'.'.join(path[: depth + 1])} is no table")
     if len(parents) == 1 and parents[0] == "bodies" and isinstance(value, dict):
-        table = _table(value)
-        before = place[last] if last in place else None
-        if before is not None:
-            _update(before, value)
+        if last in place:
+            _update(place[last], value)
         else:
-            place[last] = table
+            place[last] = _table(value)
         return
     if last in place and isinstance(value, dict) and isinstance(place[last], AbstractTable):
         _update(place[last], value)
@@ -129,7 +129,7 @@ def _table(values: Mapping[str, Any]) -> Table:
 
 def _item(value: Any) -> Any:
     """Return a value as a person writes it: `{ type = "R" }` with blanks inside the braces."""
-    return tomlkit.parse(to_toml({"x": {"y": value}}))["x"]["y"]  # type: ignore[index]
+    return tomlkit.parse(to_toml({"x": {"y": value}}))["x"]["y"]
 
 
 def _delete(document: Document, path: Sequence[str]) -> None:
@@ -147,7 +147,7 @@ def _delete(document: Document, path: Sequence[str]) -> None:
 
 def _keep_comments(place: Table, last: str) -> None:
     """Comments at the end of a table speak of the next one: the table before takes them over."""
-    body = place[last].value.body  # type: ignore[union-attr]
+    body = place[last].value.body
     end = max((k for k, (key, _) in enumerate(body) if key is not None), default=-1) + 1
     before = [key for key in place if isinstance(place[key], Table)]
     index = before.index(last)
@@ -160,7 +160,7 @@ def _keep_comments(place: Table, last: str) -> None:
 def _rename(document: Document, table: str, old: str, new: str) -> None:
     if not new.strip() or len(new) > 200:
         raise InputError(f"[{table}] {old}: a new name must not be empty")
-    if table not in document or old not in document[table]:  # type: ignore[operator]
+    if table not in document or old not in document[table]:
         raise InputError(f"[{table}] {old}: is not there")
     entries: Any = document[table]
     if new == old:

@@ -9,7 +9,6 @@ import numpy as np
 
 from ..common.errors import InputError
 from ..motion.results import Results
-
 from .mechanism_text import Read
 from .solve import solve
 from .wire import Floats

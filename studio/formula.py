@@ -13,7 +13,8 @@ from ..mechanism.formulas import parse
 from ..mechanism.functions import expression
 
 MOST_SHOWN = 400  # characters of a derivative
-MOST_NODES = 400  # of a formula that is differentiated for show
+MOST_NODES = 150  # of a formula that is differentiated for show
+MOST_CASES = 4  # of `if`, `min`, `max` in it: each doubles what SymPy must look at
 
 
 def feedback(text: object, parameters: Mapping[str, float], start: float) -> dict[str, Any]:
@@ -38,11 +39,11 @@ def derivatives(tree: ex.Node) -> tuple[str | None, str | None]:
         F = _symbolic(tree, sp.Symbol("t", real=True))
         first = sp.diff(F, sp.Symbol("t", real=True))
         return _text(first), _text(sp.diff(first, sp.Symbol("t", real=True)))
-    except (_TooLarge, RecursionError, ArithmeticError):
+    except (_TooLargeError, RecursionError, ArithmeticError):
         return None, None
 
 
-class _TooLarge(Exception):
+class _TooLargeError(Exception):
     pass
 
 
@@ -59,10 +60,11 @@ def _symbolic(node: ex.Node, t: Any, room: list[int] | None = None) -> Any:
     """Return the SymPy expression of a tree; numbers stay numbers, every name but t, pi and e a symbol."""
     import sympy as sp
 
-    room = [MOST_NODES] if room is None else room
+    room = [MOST_NODES, MOST_CASES] if room is None else room
     room[0] -= 1
-    if room[0] < 0:
-        raise _TooLarge
+    room[1] -= isinstance(node, ex.Call) and node.function in ("if", "min", "max")
+    if min(room) < 0:
+        raise _TooLargeError
     match node:
         case ex.Number(text, _):
             return sp.Integer(text) if text.isdigit() and len(text) < 16 else sp.Float(text, 15)
@@ -79,11 +81,11 @@ def _symbolic(node: ex.Node, t: Any, room: list[int] | None = None) -> Any:
                 return sp.Piecewise((values[1], values[0]), (values[2], True))
             known = {"abs": sp.Abs, "min": sp.Min, "max": sp.Max}
             return known.get(name, getattr(sp, name, None) or _missing(name))(*values)
-    raise _TooLarge
+    raise _TooLargeError
 
 
 def _missing(name: str) -> Any:
-    raise _TooLarge(name)
+    raise _TooLargeError(name)
 
 
 def _binary(operator: str, a: Any, b: Any) -> Any:
@@ -91,7 +93,7 @@ def _binary(operator: str, a: Any, b: Any) -> Any:
 
     if operator == "^":
         if b.is_number and abs(b) > 1000:
-            raise _TooLarge
+            raise _TooLargeError
         return a**b
     simple = {"+": lambda: a + b, "-": lambda: a - b, "*": lambda: a * b, "/": lambda: a / b}
     if operator in simple:

@@ -11,10 +11,9 @@ from typing import Any
 from ..common.errors import AssurgentError, InputError
 from ..mechanism.functions import evaluate
 from ..mechanism.model import Model
+from ..mechanism.plans.planning import study
 from ..mechanism.reader import loads
 from ..mechanism.structure import Structure
-from ..mechanism.plans.planning import study
-
 from .folder import Folder
 
 MOST_CHARACTERS = 200_000  # a mechanism drawn by hand has a few thousand

@@ -8,10 +8,12 @@ WebSocket need the token, and files are named, never addressed.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hmac
 import secrets
 import signal
 import sys
+import threading
 from collections.abc import Callable
 from importlib.resources import files
 from pathlib import Path
@@ -24,7 +26,10 @@ import tornado.web
 import tornado.websocket
 
 from .folder import Folder
+from .mechanism_text import read
 from .session import MOST_BYTES, Session
+from .solve import solve
+from .templates import template
 from .work import Workers
 
 ADDRESS = "127.0.0.1"
@@ -188,6 +193,12 @@ class Missing(Guarded):
         raise tornado.web.HTTPError(404)
 
 
+def _warm(studio: Studio) -> None:
+    """Load the solvers of a four-bar while the browser starts: what comes first is then there at once."""
+    with contextlib.suppress(Exception):  # whatever it is, the first request says it
+        solve(read(template("Four-bar"), studio.folder), "run", lambda _: None)
+
+
 async def serve(studio: Studio, port: int, ready: Callable[[str], None], stop: asyncio.Event | None = None) -> None:
     """Serve until stopped; `ready` is told the address."""
     import logging
@@ -198,8 +209,9 @@ async def serve(studio: Studio, port: int, ready: Callable[[str], None], stop: a
     server = tornado.httpserver.HTTPServer(
         application(studio), max_body_size=1024, max_header_size=16_384, idle_connection_timeout=600)
     server.add_sockets(sockets)
+    threading.Thread(target=_warm, args=(studio,), daemon=True).start()
     ready(studio.listening(sockets[0].getsockname()[1]))
-    if sys.platform != "win32":
+    if sys.platform != "win32" and threading.current_thread() is threading.main_thread():
         for number in (signal.SIGINT, signal.SIGTERM):
             asyncio.get_running_loop().add_signal_handler(number, stop.set)
     await stop.wait()

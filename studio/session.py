@@ -10,7 +10,6 @@ from typing import Any
 import orjson
 
 from ..common.errors import AssurgentError, InputError
-
 from . import exports, understand
 from .edit import Editor
 from .folder import Folder
@@ -28,7 +27,7 @@ MOST_MALFORMED = 100  # one after the other, before the conversation ends
 MOST_PENDING = 8
 
 
-class Malformed(InputError):
+class MalformedError(InputError):
     """A message that no page of ours sends."""
 
 
@@ -62,7 +61,7 @@ class Session:
                 await self._answers[request["do"]](request) if request["do"] in self._answers else _unknown(request)
             finally:
                 self.pending -= 1
-        except Malformed as error:
+        except MalformedError as error:
             self.malformed += 1
             self.send(packed({"id": identifier, "error": str(error)}))
         except AssurgentError as error:
@@ -182,24 +181,24 @@ class Session:
 
 def _request(text: str | bytes) -> dict[str, Any]:
     if len(text) > MOST_BYTES:
-        raise Malformed(f"a message of more than {MOST_BYTES:,} bytes is not read")
+        raise MalformedError(f"a message of more than {MOST_BYTES:,} bytes is not read")
     try:
         request = orjson.loads(text)
     except ValueError:
-        raise Malformed("the message is not JSON") from None
+        raise MalformedError("the message is not JSON") from None
     if not isinstance(request, dict) or not isinstance(request.get("do"), str):
-        raise Malformed("a message is a table with `do` and `id`")
+        raise MalformedError("a message is a table with `do` and `id`")
     if not isinstance(request.get("id"), int):
-        raise Malformed("a message has a number as its `id`")
+        raise MalformedError("a message has a number as its `id`")
     return request
 
 
 def _unknown(request: dict[str, Any]) -> None:
-    raise Malformed(f"{request['do'][:40]!r} is no request")
+    raise MalformedError(f"{request['do'][:40]!r} is no request")
 
 
 def _text(request: dict[str, Any]) -> str:
     text = request.get("text")
     if not isinstance(text, str):
-        raise Malformed("the request has no `text`")
+        raise MalformedError("the request has no `text`")
     return text

@@ -14,7 +14,6 @@ from ..motion.results import Results
 from ..pictures.page import drawn
 from ..pictures.scene import body_colours, build
 from ..pictures.shapes import COLOURS, GROUND, Scene
-
 from .mechanism_text import Problem, Read, sketch
 from .wire import Floats
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
-from ..dynamics.computed import inverse_dynamics, not_unique, simulation
 from ..common.errors import AssemblyError, AssurgentError, InputError
+from ..dynamics.computed import inverse_dynamics, not_unique, simulation
 from ..mechanism.model import Model
 from ..motion.kinematics import prepare, run_program
 from ..motion.results import Results
 from ..motion.run import failure_message
 from ..runtime.timefunctions import check_times
-
 from .mechanism_text import Problem, Read, problem_of
 from .provisional import absolute_motion, first_configuration
 from .sheet import Shown

@@ -1,4 +1,4 @@
-"""What stands behind the drawing: a group's equations as MathML, conditioning, assembly modes, diagram, verification."""
+"""What stands behind the drawing: equations as MathML, conditioning, assembly modes, diagram, verification."""
 
 from __future__ import annotations
 
@@ -12,11 +12,10 @@ from ..common.errors import InputError
 from ..mechanism.model import Model
 from ..mechanism.structure import Structure
 from ..motion.branches import follow, quality
-from ..runtime.group_names import group_names, steps_of
 from ..motion.kinematics import prepare, run_program
-from ..runtime.program import GroupStep
 from ..motion.run import solve
-
+from ..runtime.group_names import group_names, steps_of
+from ..runtime.program import GroupStep
 from .mechanism_text import Read
 from .solve import COMPUTING, determined
 
@@ -64,7 +63,7 @@ def mathml(text: str) -> str:
 
 def conditioning(read: Read) -> dict[str, Any]:
     """Return every group's conditioning over the cycle (of an RRR dyad the sine of its transmission angle)."""
-    model, structure = _runnable(read)
+    model, _ = _runnable(read)
     program = prepare(model)[1]
     with COMPUTING:
         solution = follow(program, model.simulation.times(), "td")

@@ -20,7 +20,7 @@ class TooLong(BaseException):
     """Raised inside a thread whose computation takes longer than it may."""
 
 
-class Busy(AssurgentError):
+class BusyError(AssurgentError):
     """Too much is being computed already."""
 
 
@@ -35,7 +35,7 @@ class Workers:
         """Return what the function returns, or raise what it raises; at the latest after some seconds."""
         with self._lock:
             if len(self._running) >= MOST_THREADS:
-                raise Busy("the studio is computing too much at once - wait for the answers on their way")
+                raise BusyError("the studio is computing too much at once - wait for the answers on their way")
         loop = asyncio.get_running_loop()
         done: asyncio.Future[Any] = loop.create_future()
         identity: list[int] = []

@@ -28,8 +28,8 @@ def bundle(name: str, entry: Path) -> None:
     system = {"linux": "linux", "darwin": "darwin", "win32": "win32"}[sys.platform]
     machine = {"x86_64": "x64", "amd64": "x64", "aarch64": "arm64", "arm64": "arm64"}[platform.machine().lower()]
     tool = MODULES / "@esbuild" / f"{system}-{machine}" / "bin" / "esbuild"
-    options = ["--bundle", "--minify", "--format=esm", "--target=es2022", "--legal-comments=none", "--log-level=warning"]
-    subprocess.run([tool, entry, *options, f"--outfile={TARGET / name}"], cwd=HERE, check=True)
+    options = ["--bundle", "--minify", "--format=esm", "--target=es2022", "--legal-comments=none"]
+    subprocess.run([tool, entry, *options, "--log-level=warning", f"--outfile={TARGET / name}"], cwd=HERE, check=True)
 
 
 def font() -> None:

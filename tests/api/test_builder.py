@@ -14,9 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assurgent.builder import Mechanism
-from assurgent.mechanism.toml_text import to_toml
 from assurgent.common.errors import InputError
 from assurgent.mechanism.reader import load
+from assurgent.mechanism.toml_text import to_toml
 
 DATA = Path(__file__).with_name("data")
 FILES = ("four-bar", "gears", "spatial")
