@@ -60,6 +60,7 @@ class Mechanism:
         self.actuators: dict[str, dict[str, Any]] = {}
         self.assembly: dict[str, int] = {}
         self.vectors: dict[str, dict[str, Any]] = {}
+        self.groups: dict[str, dict[str, Any]] = {}
         self.folder = Path()
         self._kept: Reuse | None = None  # what the last run read and planned
 
@@ -104,6 +105,11 @@ class Mechanism:
         """Report a vector of a body: `of`, two of its points, or `direction` in its axes."""
         self._new("vectors", self.vectors, name)
         self.vectors[name] = {"body": body, **fields}
+
+    def group(self, name: str, type: str, where: Mapping[str, Any] | None = None) -> None:
+        """Solve a group by a type of the library or of your own; `where` says what the type's names are here."""
+        self._new("groups", self.groups, name)
+        self.groups[name] = {"type": type, **({"where": where} if where else {})}
 
     def _new(self, table: str, entries: Mapping[str, object], name: str) -> None:
         if name in entries:
@@ -288,6 +294,16 @@ class Mechanism:
         from assurgent.pictures.animate import animate
 
         return animate(self._model_of(results), results, path, **options)
+
+    def report(self, path: Path | str, verification: bool = True, **settings: float) -> Path:
+        """Write one page on the mechanism (.html, or .tex with its figures beside it) and return its path.
+
+        Where the motion ends early, the page is written as far as it came, and AssemblyError raised.
+        """
+        from assurgent.report.document import write_report
+
+        write_report(self.model(**settings), path, verification).motion.finished()
+        return Path(path)
 
     def _model_of(self, results: object) -> Model:
         """Return the design that results were computed for; results of another mechanism are refused."""

@@ -20,7 +20,7 @@ from .progress import tell, watched
 
 if TYPE_CHECKING:
     from ..dynamics.computed import Computed
-    from ..mechanism.analysis_steps import Step
+    from ..mechanism.analysis_steps import AnalysisStep
     from ..mechanism.model import Model
     from ..mechanism.structure import Structure
     from ..motion.kinematics import Outcome
@@ -231,7 +231,7 @@ def command_structure(options: argparse.Namespace) -> int:
     return 0
 
 
-def _steps(model: Model, structure: Structure) -> list[Step]:
+def _steps(model: Model, structure: Structure) -> list[AnalysisStep]:
     from ..mechanism.analysis_steps import analysis
 
     return analysis(model, structure)

@@ -75,7 +75,7 @@ class Negative:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class FunctionCall:
     """function(arguments); |v| is the call norm(v)."""
 
     function: str
@@ -84,7 +84,7 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Vector:
+class VectorLiteral:
     """[components]."""
 
     components: tuple[Node, ...]
@@ -100,7 +100,7 @@ class Component:
     column: int
 
 
-Node = Number | Name | Binary | Negative | Call | Vector | Component
+Node = Number | Name | Binary | Negative | FunctionCall | VectorLiteral | Component
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,8 +245,8 @@ class Parser:
     def bracket(self, opened: Token) -> Node:
         inside = self.arguments(_BRACKETS[opened.text], opened, several=opened.text == "[")
         if opened.text == "[":
-            return Vector(inside, opened.column)
-        return Call("norm", inside, opened.column) if opened.text == "|" else inside[0]
+            return VectorLiteral(inside, opened.column)
+        return FunctionCall("norm", inside, opened.column) if opened.text == "|" else inside[0]
 
     def component(self, node: Node) -> Node:
         dot, axis = self.take(), self.take()
@@ -287,7 +287,7 @@ class Parser:
 def called(name: Token, arguments: tuple[Node, ...]) -> Node:
     """Return a call, or what it stands for: radians(x) is x*pi/180, degrees(x) is x*180/pi."""
     if name.text not in ANGLES:
-        return Call(name.text, arguments, name.column)
+        return FunctionCall(name.text, arguments, name.column)
     if len(arguments) != 1:
         raise FormulaError(f"'{name.text}' takes 1 value, found {len(arguments)}", name.column)
     pi, half = Name("pi", name.column), Number("180", name.column)
@@ -326,7 +326,7 @@ def walk(node: Node | Equation) -> Iterator[Node]:
                 stack += [right, left]
             case Negative(operand, _):
                 stack.append(operand)
-            case Call(_, arguments, _) | Vector(arguments, _):
+            case FunctionCall(_, arguments, _) | VectorLiteral(arguments, _):
                 stack += reversed(arguments)
             case Component(vector, _, _):
                 stack.append(vector)

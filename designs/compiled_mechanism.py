@@ -32,7 +32,8 @@ from ..motion.inner_times import LARGEST_STROKE, LARGEST_SWING, LARGEST_TURN, pr
 from ..motion.kinematics import prepare, run
 from ..motion.reported import followed_times, steps_of
 from ..motion.results import DriverSeries, Results
-from ..motion.run import Failure, failure_message, solve
+from ..motion.run import failure_message, solve
+from ..motion.sweeps import Failure
 from ..runtime.outputs import Output
 from ..runtime.parallel import each, thread_count
 from ..runtime.parallel import threads as using_threads
@@ -40,7 +41,7 @@ from ..runtime.program import GroupStep, Program
 from ..runtime.sequence import SOLVED_KINDS, Ints
 from ..runtime.timefunctions import check_times
 from .batch import Batch, arrays_of, parts_of, series_of
-from .sensitivities import Carrier, Sensitivities, not_whole
+from .sensitivities import ColumnCarrier, Sensitivities, not_whole
 
 if TYPE_CHECKING:
     import pandas
@@ -167,7 +168,7 @@ class CompiledMechanism:
         self._still: tuple[Array, Ints] | None = None  # grid and asked lanes where no driver depends on the design
         self._steps: dict[bool, tuple[Ints, ...]] = {}
         self._spare: dict[int, list[Any]] = {}
-        self._carrier: Carrier | None = None
+        self._carrier: ColumnCarrier | None = None
 
     def _phases(self, lanes: int) -> tuple[Ints, ...]:
         sequence = self.mechanism.program.sequence
@@ -285,7 +286,7 @@ class CompiledMechanism:
                 "replace the driver by a formula or a table"
             )
         if self._carrier is None:
-            self._carrier = Carrier(self)
+            self._carrier = ColumnCarrier(self)
         if orders not in (1, 3):
             raise InputError(f"orders = {orders!r}: is 1 (positions) or 3 (velocities and accelerations, too)")
         return self._carrier.at(design, orders)

@@ -52,7 +52,7 @@ def postfix(node: ex.Node) -> tuple[_Step, ...]:
             case ex.Binary(operator, left, right, _):
                 steps.append(("call", operator, 2))
                 stack += [left, right]
-            case ex.Call(function, arguments, _):
+            case ex.FunctionCall(function, arguments, _):
                 steps.append(("call", function, len(arguments)))
                 stack += arguments
             case _:
@@ -79,7 +79,7 @@ def tree(steps: Sequence[_Step]) -> ex.Node:
         elif item == "neg":
             stack.append(ex.Negative(arguments[0], 1))
         elif item in formulas.FUNCTIONS:
-            stack.append(ex.Call(item, tuple(arguments), 1))
+            stack.append(ex.FunctionCall(item, tuple(arguments), 1))
         else:
             stack.append(ex.Binary(item, arguments[0], arguments[1], 1))
     return stack[0]

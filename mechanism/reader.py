@@ -25,6 +25,7 @@ from .file_values import Source, shown
 from .force_table import read_loads
 from .joints import JointBuilder, declare
 from .model import FRAME, Array, Body, Driver, Joint, Load, Mass, Model, PointForce, Simulation, ends_of
+from .named_groups import read_groups
 from .numbers import arithmetic
 from .rigid import Assembly, Declared, assemble, check_sharing, total_mass
 from .toml_remedies import twice, unquoted
@@ -35,7 +36,7 @@ MAX_BYTES = 8_000_000
 MAX_TIMES = 50_000_000
 TABLES = (
     *("parameters", "points", "bodies", "joints", "drivers", "simulation"),
-    *("forces", "initial", "actuators", "assembly", "vectors"),
+    *("forces", "initial", "actuators", "assembly", "vectors", "groups"),
 )
 TOP = ("format", "name", "space", "gravity", *TABLES)
 
@@ -118,6 +119,7 @@ def from_data(
         assembly=_modes(source),
         welds={weld.name: (weld.first, weld.second) for weld in welds},
         vectors=read_vectors(source, assembly),
+        groups=read_groups(source),
         origin=path,
     )
 

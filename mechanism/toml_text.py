@@ -18,9 +18,9 @@ def to_toml(data: Mapping[str, Any]) -> str:
     for name, table in data.items():
         if not isinstance(table, dict):
             continue
-        if name == "bodies":
+        if name in ("bodies", "groups"):
             for body, entries in table.items():
-                lines += ["", f"[bodies.{_key(body)}]", *(f"{_key(k)} = {_value(v)}" for k, v in entries.items())]
+                lines += ["", f"[{name}.{_key(body)}]", *(f"{_key(k)} = {_value(v)}" for k, v in entries.items())]
         else:
             lines += ["", f"[{_key(name)}]", *(f"{_key(k)} = {_value(v)}" for k, v in table.items())]
     return "\n".join(lines) + "\n"

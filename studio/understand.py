@@ -33,7 +33,7 @@ def equations_of(read: Read, group: str) -> dict[str, Any]:
     """Return a group's type, the meaning of its symbols, and its formulas as MathML."""
     from ..codegen.derive import derive
     from ..codegen.generate import find_specification
-    from ..codegen.show import Naming, equations, latex, positions, summary
+    from ..codegen.show import Naming, equations, formula, positions, summary
 
     model, structure = _runnable(read)
     prepared = prepare(model)
@@ -43,7 +43,7 @@ def equations_of(read: Read, group: str) -> dict[str, Any]:
         spec = find_specification(step.solver.group.name, lambda _: None)
         derivation = derive(spec)
         shown = equations(derivation, Naming(names.names, names.numbers))
-        formulas = [{"title": s.title, "mathml": mathml(latex(s))} for s in shown]
+        formulas = [{"title": s.title, "mathml": mathml(formula(s))} for s in shown]
         constraints = [{"name": c.name, "text": c.text} for c in spec.constraints]
         parts.append({"type": summary(spec), "legend": list(names.legend), "formulas": formulas,
                       "constraints": constraints, "positions": positions(derivation),

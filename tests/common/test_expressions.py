@@ -251,7 +251,7 @@ def scalars() -> st.SearchStrategy[ex.Node]:
     def extend(inner: st.SearchStrategy[ex.Node]) -> st.SearchStrategy[ex.Node]:
         vector: st.SearchStrategy[ex.Node] = st.one_of(
             st.sampled_from(("u", "v")).map(lambda n: ex.Name(n, 0)),
-            st.builds(lambda p, q: ex.Vector((p, q), 0), inner, inner),
+            st.builds(lambda p, q: ex.VectorLiteral((p, q), 0), inner, inner),
         )
         products = st.sampled_from(("dot", "cross"))
         exponent = st.integers(0, 3).map(lambda n: ex.Number(str(n), 0))
@@ -260,8 +260,8 @@ def scalars() -> st.SearchStrategy[ex.Node]:
             st.builds(lambda p, n: ex.Binary("^", p, n, 0), inner, exponent),
             st.builds(lambda p: ex.Negative(p, 0), inner),
             st.builds(lambda p, k: ex.Component(p, k, 0), vector, st.integers(0, 1)),
-            st.builds(lambda p: ex.Binary("^", ex.Call("norm", (p,), 0), ex.Number("2", 0), 0), vector),
-            st.builds(lambda f, p, q: ex.Call(f, (p, q), 0), products, vector, vector),
+            st.builds(lambda p: ex.Binary("^", ex.FunctionCall("norm", (p,), 0), ex.Number("2", 0), 0), vector),
+            st.builds(lambda f, p, q: ex.FunctionCall(f, (p, q), 0), products, vector, vector),
         )
 
     return st.recursive(leaf, extend, max_leaves=12)
@@ -287,11 +287,11 @@ def printed(node: ex.Node, outer: int, spaces: itertools.cycle[str]) -> str:
             body = f"{printed(left, own, spaces)}{space}{operator}{space}{printed(right, own + 1, spaces)}"
         case ex.Component(vector, axis, _):
             return f"{printed(vector, POSTFIX, spaces)}.{'xyz'[axis]}"
-        case ex.Vector(components, _):
+        case ex.VectorLiteral(components, _):
             return f"[{', '.join(printed(c, SUM, spaces) for c in components)}]"
-        case ex.Call("norm", (argument,), _):
+        case ex.FunctionCall("norm", (argument,), _):
             return f"|{space}{printed(argument, SUM, spaces)}|"
-        case ex.Call(function, arguments, _):
+        case ex.FunctionCall(function, arguments, _):
             return f"{function}({', '.join(printed(a, SUM, spaces) for a in arguments)})"
     return f"({body})" if own < outer else body
 
