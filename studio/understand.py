@@ -14,7 +14,9 @@ from ..mechanism.structure import Structure
 from ..motion.branches import follow, quality
 from ..motion.kinematics import prepare, run_program
 from ..motion.run import solve
+from ..report.mathml import mathml
 from ..runtime.group_names import group_names, steps_of
+from ..runtime.library_build import find_specification
 from ..runtime.program import GroupStep
 from .mechanism_text import Read
 from .solve import COMPUTING, determined
@@ -32,7 +34,6 @@ def _runnable(read: Read) -> tuple[Model, Structure]:
 def equations_of(read: Read, group: str) -> dict[str, Any]:
     """Return a group's type, the meaning of its symbols, and its formulas as MathML."""
     from ..codegen.derive import derive
-    from ..codegen.generate import find_specification
     from ..codegen.show import Naming, equations, formula, positions, summary
 
     model, structure = _runnable(read)
@@ -40,10 +41,10 @@ def equations_of(read: Read, group: str) -> dict[str, Any]:
     parts = []
     for step in steps_of(structure, prepared[1], group)[:1]:
         names = group_names(model, step)
-        spec = find_specification(step.solver.group.name, lambda _: None)
+        spec = find_specification(step.solver.group.name)
         derivation = derive(spec)
         shown = equations(derivation, Naming(names.names, names.numbers))
-        formulas = [{"title": s.title, "mathml": mathml(formula(s))} for s in shown]
+        formulas = [{"title": s.title, "mathml": _typeset(formula(s))} for s in shown]
         constraints = [{"name": c.name, "text": c.text} for c in spec.constraints]
         parts.append({"type": summary(spec), "legend": list(names.legend), "formulas": formulas,
                       "constraints": constraints, "positions": positions(derivation),
@@ -52,13 +53,9 @@ def equations_of(read: Read, group: str) -> dict[str, Any]:
 
 
 @lru_cache(maxsize=512)
-def mathml(text: str) -> str:
-    """Return MathML of a formula; a formula too long to be read stays out."""
-    if len(text) > MOST_LATEX:
-        return ""
-    from latex2mathml.converter import convert
-
-    return convert(text.replace("\\tfrac", "\\frac"), display="block")
+def _typeset(text: str) -> str:
+    """Return MathML of a formula; one too long to be read stays out."""
+    return mathml(text) if len(text) <= MOST_LATEX else ""
 
 
 def conditioning(read: Read) -> dict[str, Any]:

@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[1]
 # From the bottom: a room may import its own layer and those before it. Emitted modules stand beside the runtime that
 # calls them.
 LAYERS = (
-    ("common", "examples"),
+    ("common",),
     ("codegen", "templates"),
     ("mechanism",),
     ("runtime", "generated"),
@@ -23,7 +23,7 @@ LAYERS = (
     ("designs", "verification"),
     ("pictures", "report", "studio"),
     ("api",),
-    ("cli", "bench"),
+    ("cli", "bench", "examples"),
 )
 LEVEL = {room: level for level, rooms in enumerate(LAYERS) for room in rooms}
 
