@@ -80,7 +80,7 @@ def browser() -> Iterator[Any]:
 @pytest.fixture
 def page(browser: Any, running: Running) -> Iterator[Any]:
     """A page of the studio that is ready; an error in its scripts fails the test."""
-    context = browser.new_context(viewport={"width": 1280, "height": 800}, color_scheme="light", reduced_motion="reduce")
+    context = browser.new_context(viewport={"width": 1280, "height": 800}, color_scheme="light")
     sheet = context.new_page()
     wrong: list[str] = []
     sheet.on("pageerror", lambda error: wrong.append(str(error)))

@@ -122,8 +122,8 @@ def test_a_foreign_origin_or_token_gets_no_socket(running: Running, headers: dic
     within_a_second(begin)
 
 
-@pytest.mark.parametrize("name", ["../x.toml", "/tmp/x.toml", "..\\x.toml", "a/b.toml", "x.py", ".hidden.toml", "con.toml",
-                                  "x\0.toml", "", None, 7, "~/x.toml", "a" * 200 + ".toml", "..toml", "https://x/y.toml"])
+@pytest.mark.parametrize("name", ["../x.toml", "/tmp/x.toml", "..\\x.toml", "a/b.toml", "x.py", ".hidden.toml",
+                                  "con.toml", "x\0.toml", "", None, 7, "~/x.toml", "a" * 200 + ".toml", "..toml", "https://x/y.toml"])
 def test_names_that_lead_out_of_the_folder_are_refused(running: Running, name: object) -> None:
     before = sorted(running.folder.parent.rglob("*"))
 
@@ -164,7 +164,8 @@ def test_tables_of_a_mechanism_stay_in_the_folder(running: Running, table: str) 
 
 
 HOSTILE = ["1+" * 4000 + "1", "(" * 5000, "9**9**9**9**9", "sin(" * 300 + "t" + ")" * 300, "t" * 20_000,
-           "__import__('os').system('x')", "if(t<1," * 150 + "1" + ",0)" * 150, "exp(exp(exp(exp(t))))", "1e999", "t**t**t**t"]
+           "__import__('os').system('x')", "if(t<1," * 150 + "1" + ",0)" * 150, "exp(exp(exp(exp(t))))",
+           "1e999", "t**t**t**t"]
 
 
 @pytest.mark.parametrize("formula", HOSTILE, ids=lambda f: f[:20])
@@ -230,8 +231,8 @@ def test_ten_thousand_malformed_messages(running: Running) -> None:
                     kind = kinds[rng.integers(len(kinds))]
                     await one.socket.write_message(kind or rng.bytes(20), binary=not kind)
                     sent += 1
-            except Exception as error:  # noqa: BLE001 - the server has hung up, as it should
-                assert "closed" in type(error).__name__.lower() or "closed" in str(error).lower()
+            except WebSocketClosedError:
+                pass  # the server has hung up, as it should
             await one.hang_up()
         begin = time.perf_counter()
         header, _ = await first.ask("hello")
@@ -249,9 +250,11 @@ def test_nonsense_in_good_form_is_answered(running: Running) -> None:
         text = template("Four-bar")
         for what, fields in (
             ("solve", {"text": "not toml ["}), ("solve", {"text": text, "kind": "dance"}),
-            ("solve", {"text": text, "operations": [["set", ["bodies"], 3]]}), ("explain", {"text": text, "group": "XYZ_9"}),
+            ("solve", {"text": text, "operations": [["set", ["bodies"], 3]]}),
+            ("explain", {"text": text, "group": "XYZ_9"}),
             ("modes", {"text": text, "group": "XYZ_9"}), ("verify", {"text": "format = 1"}),
-            ("export", {"text": text, "form": "exe"}), ("template", {"name": "../four-bar"}), ("formula", {"formula": 3}),
+            ("export", {"text": text, "form": "exe"}), ("template", {"name": "../four-bar"}),
+            ("formula", {"formula": 3}),
             ("solve", {"text": text.replace("format = 1", "format = 1979-05-27")}),
         ):
             header, _ = await page.ask(what, **fields)
