@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
     from assurgent.designs.compiled_mechanism import CompiledMechanism
     from assurgent.designs.reuse import Reuse
+    from assurgent.designs.synthesis import Synthesis
     from assurgent.dynamics.equilibrium import Equilibrium
     from assurgent.mechanism.structure import Structure
     from assurgent.motion.results import Results
     from assurgent.verification.comparison import Comparison
     from assurgent.verification.verify_mechanism import MechanismVerification
-
 
 
 class Mechanism:
@@ -60,6 +60,7 @@ class Mechanism:
         self.actuators: dict[str, dict[str, Any]] = {}
         self.assembly: dict[str, int] = {}
         self.vectors: dict[str, dict[str, Any]] = {}
+        self.synthesis: dict[str, Any] = {}
         self.groups: dict[str, dict[str, Any]] = {}
         self.folder = Path()
         self._kept: Reuse | None = None  # what the last run read and planned
@@ -217,6 +218,20 @@ class Mechanism:
 
         origin = self._origin
         return CompiledMechanism(self.data(), origin, self.folder, times, points, bodies, joints, parameters)
+
+    def synthesise(self, report: Callable[[str], None] | None = None, cma: bool = False, **table: Any) -> Synthesis:
+        """Return the designs, best first, that `synthesis` asks for; what is given here goes before that table.
+
+        >>> m = Mechanism.load("four-bar.toml")
+        >>> found = m.synthesise(kind="path", point="P", targets=[[3, 3], [2, 4]], variables={"a": [1, 5]})
+        >>> found.designs[0].objective, found.designs[0].parameters["a"], found.designs[0].save("best.toml")
+
+        AssemblyError where no design within the bounds keeps what is required. `cma` adds a global start (CMA-ES).
+        """
+        from assurgent.designs.synthesis import synthesise
+
+        data = {**self.data(), "synthesis": _plain({**self.synthesis, **table})}
+        return synthesise(data, self._origin, self.folder, report or (lambda _: None), cma)
 
     def inverse(self, times: Sequence[float] | None = None, method: str = "direct", **settings: float | str) -> Results:
         """Return efforts, reactions and energies along the motion that the drivers prescribe.

@@ -1,4 +1,4 @@
-"""The values of a mechanism as the text of a file: TOML, only what a mechanism file holds."""
+"""The text of a mechanism file from its values: TOML, only what such a file holds."""
 
 from __future__ import annotations
 
