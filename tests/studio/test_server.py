@@ -123,7 +123,8 @@ def test_a_foreign_origin_or_token_gets_no_socket(running: Running, headers: dic
 
 
 @pytest.mark.parametrize("name", ["../x.toml", "/tmp/x.toml", "..\\x.toml", "a/b.toml", "x.py", ".hidden.toml",
-                                  "con.toml", "x\0.toml", "", None, 7, "~/x.toml", "a" * 200 + ".toml", "..toml", "https://x/y.toml"])
+                                  "con.toml", "x\0.toml", "", None, 7, "~/x.toml", "a" * 200 + ".toml", "..toml",
+                                  "https://x/y.toml"])
 def test_names_that_lead_out_of_the_folder_are_refused(running: Running, name: object) -> None:
     before = sorted(running.folder.parent.rglob("*"))
 
