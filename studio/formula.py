@@ -62,7 +62,7 @@ def _symbolic(node: ex.Node, t: Any, room: list[int] | None = None) -> Any:
 
     room = [MOST_NODES, MOST_CASES] if room is None else room
     room[0] -= 1
-    room[1] -= isinstance(node, ex.Call) and node.function in ("if", "min", "max")
+    room[1] -= isinstance(node, ex.FunctionCall) and node.function in ("if", "min", "max")
     if min(room) < 0:
         raise _TooLargeError
     match node:
@@ -75,12 +75,13 @@ def _symbolic(node: ex.Node, t: Any, room: list[int] | None = None) -> Any:
         case ex.Binary(operator, left, right, _):
             a, b = _symbolic(left, t, room), _symbolic(right, t, room)
             return _binary(operator, a, b)
-        case ex.Call(name, arguments, _):
+        case ex.FunctionCall(name, arguments, _):
             values = [_symbolic(argument, t, room) for argument in arguments]
             if name == "if":
                 return sp.Piecewise((values[1], values[0]), (values[2], True))
-            known = {"abs": sp.Abs, "min": sp.Min, "max": sp.Max}
-            return known.get(name, getattr(sp, name, None) or _missing(name))(*values)
+            known = {"abs": sp.Abs, "min": sp.Min, "max": sp.Max, "radians": lambda x: x * sp.pi / 180,
+                     "degrees": lambda x: x * 180 / sp.pi}
+            return (known.get(name) or getattr(sp, name, None) or _missing(name))(*values)
     raise _TooLargeError
 
 

@@ -11,7 +11,8 @@ import numpy as np
 from ..common.errors import InputError
 from ..mechanism.model import Model
 from ..mechanism.structure import Structure
-from ..motion.branches import follow, quality
+from ..motion.branches import follow
+from ..motion.closer_look import quality
 from ..motion.kinematics import prepare, run_program
 from ..motion.run import solve
 from ..report.mathml import mathml
