@@ -19,9 +19,12 @@ from rich.table import Table
 
 from ..bench.command import add_arguments as bench_arguments
 from ..common.errors import AssurgentError, InputError, nearest
+from . import design_commands as cli_designs
 from . import dynamics_commands as cli_dynamics
 from . import mechanism_commands as cli_mechanism
+from . import picture_commands as cli_pictures
 from . import report_command as cli_report
+from . import studio_commands as cli_studio
 from . import verify_commands as cli_verify
 
 if TYPE_CHECKING:
@@ -280,9 +283,12 @@ def _arguments() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=_Parser)
 
     cli_mechanism.add_commands(commands.add_parser)
+    cli_pictures.add_commands(commands.add_parser)
     cli_dynamics.add_commands(commands.add_parser)
+    cli_designs.add_commands(commands.add_parser)
     cli_verify.add_commands(commands.add_parser)
     cli_report.add_commands(commands.add_parser)
+    cli_studio.add_commands(commands.add_parser)
     types = commands.add_parser("types", help="list the group types")
     types.add_argument("--json", action="store_true", help="as JSON")
     generate = commands.add_parser("generate", help="derive, emit, compile and verify one new group type")
@@ -340,9 +346,12 @@ class _Version(argparse.Action):
 
 COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     **cli_mechanism.COMMANDS,
+    **cli_pictures.COMMANDS,
     **cli_dynamics.COMMANDS,
+    **cli_designs.COMMANDS,
     **cli_verify.COMMANDS,
     **cli_report.COMMANDS,
+    **cli_studio.COMMANDS,
     "types": command_types,
     "generate": command_generate,
     "verify": command_verify,
