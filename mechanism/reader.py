@@ -36,7 +36,7 @@ MAX_BYTES = 8_000_000
 MAX_TIMES = 50_000_000
 TABLES = (
     *("parameters", "points", "bodies", "joints", "drivers", "simulation"),
-    *("forces", "initial", "actuators", "assembly", "vectors", "groups"),
+    *("forces", "initial", "actuators", "assembly", "vectors", "groups", "synthesis"),
 )
 TOP = ("format", "name", "space", "gravity", *TABLES)
 
