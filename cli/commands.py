@@ -23,6 +23,7 @@ from . import design_commands as cli_designs
 from . import dynamics_commands as cli_dynamics
 from . import mechanism_commands as cli_mechanism
 from . import report_command as cli_report
+from . import studio_commands as cli_studio
 from . import verify_commands as cli_verify
 
 if TYPE_CHECKING:
@@ -286,6 +287,7 @@ def _arguments() -> argparse.ArgumentParser:
     cli_designs.add_commands(commands.add_parser)
     cli_verify.add_commands(commands.add_parser)
     cli_report.add_commands(commands.add_parser)
+    cli_studio.add_commands(commands.add_parser)
     types = commands.add_parser("types", help="list the group types")
     types.add_argument("--json", action="store_true", help="as JSON")
     generate = commands.add_parser("generate", help="derive, emit, compile and verify one new group type")
@@ -346,6 +348,7 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     **cli_designs.COMMANDS,
     **cli_verify.COMMANDS,
     **cli_report.COMMANDS,
+    **cli_studio.COMMANDS,
     "types": command_types,
     "generate": command_generate,
     "verify": command_verify,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import cycle
 
 import numpy as np
@@ -49,10 +50,10 @@ def symbol_size(model: Model, results: Results) -> float:
     return max(min(0.017 * span, 0.2 * shortest), 0.006 * span) or 1.0
 
 
-def build(model: Model, results: Results) -> Scene:
-    """Return the scene of a mechanism and its results."""
+def build(model: Model, results: Results, colours: Mapping[str, str] | None = None) -> Scene:
+    """Return the scene of a mechanism and its results; `colours` of its rigid bodies, where not the usual ones."""
     where = poses(model, results)
-    unit, colours = symbol_size(model, results), body_colours(model)
+    unit, colours = symbol_size(model, results), dict(colours or body_colours(model))
     symbols = planar_symbols if model.dimension == 2 else spatial_symbols
     shapes, dots = symbols(model, results, where, colours, unit)
     shapes = [shape for shape in shapes if shape.body in where]
