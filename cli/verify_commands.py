@@ -31,18 +31,18 @@ PLOTTED = 181  # instants of a plot of differences
 
 def add_commands(add: Callable[..., argparse.ArgumentParser]) -> None:
     """Declare the command compare; verify is declared with that of types."""
-    compare = add("compare", help="methods side by side on one mechanism: time, iterations, differences, drift")
+    compare = add("compare", help="methods of run or simulate side by side on one mechanism: time, differences, drift")
     compare.add_argument("file", metavar="FILE", help="mechanism file (TOML)")
     compare.add_argument(
         "--methods",
         metavar="A,B",
         default="td,3ot,global,global-sparse",
-        help="the first is the reference (default %(default)s)",
+        help="of run or of simulate; the first is the reference (default %(default)s)",
     )
     compare.add_argument("--at", metavar="T1,T2", help="these times instead of start, stop and step")
     compare.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help=SET)
     compare.add_argument("--json", action="store_true", help="as JSON")
-    compare.add_argument("--plot", metavar="OUT", help="differences over time (.png .svg .pdf)")
+    compare.add_argument("--plot", metavar="OUT", help="differences (or drift) over time (.png .svg .pdf)")
 
 
 JOINTS = "joints"  # the name that stands for the joints in absolute coordinates
@@ -170,6 +170,11 @@ def command_compare(options: argparse.Namespace) -> int:
 def _compared_figure(found: Comparison) -> Figure:
     from ..pictures.difference_plot import difference_figure
 
+    if found.dynamic:
+        from ..pictures.drift_plot import drift_figure
+
+        series = {m.name: (m.drifts, m.energies) for m in found.methods if m.energies is not None}
+        return drift_figure(found.sampled, found.time, series, found.mechanism)
     first, *others = found.methods
     title = f"{found.mechanism}: differences from {first.name}"
     return difference_figure(found.time, {m.name: list(m.over_time) for m in others or [first]}, title, 1e-11)
@@ -184,14 +189,17 @@ def _comparison_table(found: Comparison) -> None:
     for m in found.methods:
         table.add_column(escape(m.name), justify="right", no_wrap=True)
     table.add_row("seconds", *(f"{m.seconds:.5f}" for m in found.methods))
-    table.add_row("instants solved", *(str(m.evaluations) for m in found.methods))
-    table.add_row("Newton iterations", *(str(m.iterations) for m in found.methods))
+    solved, iterated = ("right-hand sides", "steps") if found.dynamic else ("instants solved", "Newton iterations")
+    table.add_row(solved, *(str(m.evaluations) for m in found.methods))
+    table.add_row(iterated, *(str(m.iterations) for m in found.methods))
     table.add_row("largest residual", *(f"{m.residual:.1e}" for m in found.methods))
     for kind in KINDS:
         table.add_row(f"difference of {kind}", *(f"{m.difference[kind]:.1e}" for m in found.methods))
     for i, name in enumerate(("Φ", "dΦ/dt", "d²Φ/dt²")):
         table.add_row(f"drift |{name}|", *(f"{m.drift[i]:.1e}" for m in found.methods))
-    out.print(table)
+    if found.dynamic:
+        table.add_row("drift of energy", *(f"{m.energy:.1e}" for m in found.methods))
+    out.print(table, width=max(out.width, 30 + 18 * len(found.methods)), crop=False)
 
 
 # ---- pictures -----------------------------------------------------------------------------------------------------
