@@ -170,8 +170,8 @@ def filled(page: str, found: Mapping[str, Data]) -> str:
         data: dict[str, Any] = {}
         for options in alternatives(COMMANDS[name]):
             data |= found.get(options, {})
-        text = TABLES[name](data) if data else match[2].strip("\n")
-        return f"<!-- figures: {name} -->\n{text}\n<!-- end -->"
+        text = TABLES[name](data) + "\n" if data else match[2]
+        return f"<!-- figures: {name} -->\n{text}<!-- end -->"
 
     return re.sub(r"<!-- figures: (\w+) -->\n(.*?)<!-- end -->", fill, page, flags=re.DOTALL)
 
