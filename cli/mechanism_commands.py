@@ -274,7 +274,12 @@ def command_plot(options: argparse.Namespace) -> int:
     from ..pictures.plot import plot
 
     path = _target(options, ".png")
-    ending = check_target(path, (".png", ".svg", ".pdf"))
+    check_target(path, (".png", ".svg", ".pdf"))
+    if Path(options.file).suffix in (".nc", ".zarr"):
+        from ..pictures.sweep_plot import sweep_figure
+
+        _save_figure(sweep_figure(Path(options.file), options.names), path)
+        return 0
     dynamic = options.reactions is not None or options.energy
     found = _pictured(options, dynamic)
     if len(found.results.time):
@@ -286,12 +291,16 @@ def command_plot(options: argparse.Namespace) -> int:
                 tell(err, f"the {MOST_JOINTS} joints with the largest forces are shown; --reactions A,B chooses others")
         else:
             figure = plot(found.results, found.model, names)
-        picture = io.BytesIO()  # a full disk would meet the drawing program in its midst
-        figure.savefig(picture, format=ending[1:])
-        write_whole(path, lambda part: part.write_bytes(picture.getvalue()))
-        out.print(f"wrote {escape(str(path))}", highlight=False, soft_wrap=True)
+        _save_figure(figure, path)
     found.finished()
     return 0
+
+
+def _save_figure(figure: Any, path: Path) -> None:
+    picture = io.BytesIO()  # a full disk would meet the drawing program in its midst
+    figure.savefig(picture, format=path.suffix[1:].lower())
+    write_whole(path, lambda part: part.write_bytes(picture.getvalue()))
+    out.print(f"wrote {escape(str(path))}", highlight=False, soft_wrap=True)
 
 
 def _pictured(options: argparse.Namespace, forces: bool) -> Computed:
