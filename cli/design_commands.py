@@ -19,7 +19,8 @@ from rich.table import Table
 
 from ..common.errors import InputError
 from ..common.files import check_target, read_text, write_whole
-from .mechanism_commands import _times, load_model, settings_of, time_arguments
+from .mechanism_commands import load_model, settings_of, time_arguments
+from .mechanism_commands import times as times_in
 from .progress import STAGE, tell, watched
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ def command_sweep(options: argparse.Namespace) -> int:
     path = Path(options.file)
     data = file_values(path, settings_of(options.set))
     simulation = load_model(options).simulation
-    times = _times(options.at)
+    times = times_in(options.at)
     if any(x is not None for x in (options.start, options.stop, options.step)):
         times = simulation.times()
     if options.spread is not None:
