@@ -23,6 +23,7 @@ from ..common.errors import AssurgentError, InputError, nearest
 from . import design_commands as cli_designs
 from . import dynamics_commands as cli_dynamics
 from . import mechanism_commands as cli_mechanism
+from . import picture_commands as cli_pictures
 from . import report_command as cli_report
 from . import studio_commands as cli_studio
 from . import verify_commands as cli_verify
@@ -283,6 +284,7 @@ def _arguments() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=_Parser)
 
     cli_mechanism.add_commands(commands.add_parser)
+    cli_pictures.add_commands(commands.add_parser)
     cli_dynamics.add_commands(commands.add_parser)
     cli_designs.add_commands(commands.add_parser)
     cli_verify.add_commands(commands.add_parser)
@@ -345,6 +347,7 @@ class _Version(argparse.Action):
 
 COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     **cli_mechanism.COMMANDS,
+    **cli_pictures.COMMANDS,
     **cli_dynamics.COMMANDS,
     **cli_designs.COMMANDS,
     **cli_verify.COMMANDS,
