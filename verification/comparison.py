@@ -105,7 +105,7 @@ def compare(
     for name in methods:
         if name not in (*METHODS, *SIMULATED):
             raise InputError(
-                f"--methods {name}: there is no such method of run or simulate"
+                f"methods {name}: there is no such method of run or simulate"
                 f"{nearest(name, (*METHODS, *SIMULATED))} - they are {', '.join(METHODS)}; {', '.join(SIMULATED)}"
             )
     if not set(methods) <= set(METHODS):
@@ -144,7 +144,7 @@ def _simulations(
     for name in methods:
         if name not in SIMULATED:
             raise InputError(
-                f"--methods {name}: is a method of run, the others are of simulate - compare methods of one of them"
+                f"methods {name}: is a method of run, the others are of simulate - compare methods of one of them"
             )
     asked = times_of(model, times)
     found: list[Compared] = []
@@ -158,7 +158,7 @@ def _simulations(
             least = min(least, clock.perf_counter() - begin)
         results = outcome.results
         if outcome.stop is not None:
-            raise AssemblyError(f"--methods {name}: {outcome.stop.message}", results)
+            raise AssemblyError(f"methods {name}: {outcome.stop.message}", results)
         reference = results if reference is None else reference
         d = results.diagnostics
         found.append(
