@@ -24,6 +24,7 @@ from . import dynamics_commands as cli_dynamics
 from . import mechanism_commands as cli_mechanism
 from . import picture_commands as cli_pictures
 from . import report_command as cli_report
+from . import start_commands as cli_start
 from . import studio_commands as cli_studio
 from . import verify_commands as cli_verify
 
@@ -282,6 +283,7 @@ def _arguments() -> argparse.ArgumentParser:
     parser.add_argument("--version", action=_Version, nargs=0, help="show program's version number and exit")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=_Parser)
 
+    cli_start.add_commands(commands.add_parser)
     cli_mechanism.add_commands(commands.add_parser)
     cli_pictures.add_commands(commands.add_parser)
     cli_dynamics.add_commands(commands.add_parser)
@@ -345,6 +347,7 @@ class _Version(argparse.Action):
 
 
 COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
+    **cli_start.COMMANDS,
     **cli_mechanism.COMMANDS,
     **cli_pictures.COMMANDS,
     **cli_dynamics.COMMANDS,
