@@ -122,6 +122,7 @@ def command_generate(options: argparse.Namespace) -> int:
 def command_verify(options: argparse.Namespace) -> int:
     if any(name.endswith(".toml") for name in options.types):
         return cli_verify.verify_file(options)
+    cli_verify.refuse_file_options(options)
     from rich.progress import Progress
 
     from ..codegen.derive import derive
@@ -130,17 +131,17 @@ def command_verify(options: argparse.Namespace) -> int:
     from ..runtime.library import load
     from ..runtime.library_build import find_specification
 
-    results, bound = [], options.bound or BOUND
+    results, bound, count = [], options.bound or BOUND, options.configurations or DEFAULT_CONFIGURATIONS
     joints = not options.types or cli_verify.JOINTS in options.types
     types = [name for name in options.types if name != cli_verify.JOINTS]
     chosen, whole = ([], True) if joints and not types and options.types else _usable(types)
     specs = [find_specification(n, _report) for n in chosen]
     with Progress(console=err, transient=True, disable=options.json or not err.is_terminal) as bar:
         for spec in specs:
-            task = bar.add_task(_literal(spec.name), total=options.configurations)
+            task = bar.add_task(_literal(spec.name), total=count)
             group = load(spec.name, _report)
             advance = partial(bar.advance, task)
-            result = verify_module(derive(spec), group, options.configurations, bound, advance=advance)
+            result = verify_module(derive(spec), group, count, bound, advance=advance)
             results.append(result)
             bar.remove_task(task)
             if not options.json:
@@ -148,7 +149,7 @@ def command_verify(options: argparse.Namespace) -> int:
                 line = f"{_literal(spec.name):<10s} {verdict}  {result.headline}, {result.seconds:.1f} s"
                 err.print(line, highlight=False, soft_wrap=True)
     if joints:
-        results += cli_verify.verify_all_joints(options.configurations, bound)
+        results += cli_verify.verify_all_joints(count, bound)
     if options.json:
         print(json.dumps([_as_json(r) for r in results]))
     else:
@@ -301,8 +302,7 @@ def _arguments() -> argparse.ArgumentParser:
         "-n",
         "--configurations",
         type=_positive,
-        default=DEFAULT_CONFIGURATIONS,
-        help="random configurations per type (default %(default)s)",
+        help=f"TYPE: random configurations per type (default {DEFAULT_CONFIGURATIONS})",
     )
     verify.add_argument("--json", action="store_true", help="as JSON")
     verify.add_argument(

@@ -65,6 +65,16 @@ def add_file_options(verify: argparse.ArgumentParser) -> None:
     verify.add_argument("--plot", metavar="OUT", help="FILE: differences over time (.png .svg .pdf)")
 
 
+def refuse_file_options(options: argparse.Namespace) -> None:
+    """Refuse what only verify FILE takes where types are verified."""
+    for name, given in (("--at", options.at), ("--set", options.set), ("--plot", options.plot)):
+        if given not in (None, []):
+            raise InputError(
+                f"verify: {name} is for a mechanism file - types are verified at random configurations (-n); give a "
+                "FILE.toml, or leave the option out"
+            )
+
+
 # ---- verify FILE --------------------------------------------------------------------------------------------------
 def verify_file(options: argparse.Namespace) -> int:
     """Every group of a mechanism three ways, and the whole against absolute coordinates; 1 beyond the bound."""
@@ -72,6 +82,11 @@ def verify_file(options: argparse.Namespace) -> int:
 
     if len(options.types) > 1:
         raise InputError(f"verify {' '.join(options.types)}: give one mechanism file, or types")
+    if options.configurations is not None:
+        raise InputError(
+            f"verify {options.types[0]}: -n is for types - a mechanism is verified at instants of its run; choose them "
+            "by --at, or leave the option out"
+        )
     _check_plot(options.plot)
     options.file = options.types[0]
     model = load_model(options)
