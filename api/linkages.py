@@ -26,8 +26,7 @@ def four_bar(
     >>> m = four_bar(ground=4, crank=1, coupler=3, rocker=3, point=[1.5, 1])
     >>> results = m.run()
     """
-    lengths = {"ground": ground, "crank": crank, "coupler": coupler, "rocker": rocker}
-    m = Mechanism("four-bar", **lengths, speed=speed)
+    m = Mechanism("four-bar", ground=ground, crank=crank, coupler=coupler, rocker=rocker, speed=speed)
     side = "-1" if crossed else "1"
     m.point("A", [0, 0])
     m.point("B", ["crank", 0])

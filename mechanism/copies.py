@@ -111,10 +111,12 @@ class _Copy:
         if self.dimension != 2 or not swapped:
             return
         known = _values({**self.data.get("parameters", {}), **self.settings})
-        first = {new[p]: _numbers(self.moved(points[p]), known) for p in new if p in points}
+        places = {new[p]: _numbers(self.moved(points[p]), known) for p in new if p in points}
         moving = {name for p, name in new.items() if name == f"{p}_{self.name}" and not self.shared(name)}
-        ends = {name: _numbers(points[name], known) for name in first if name not in moving}
-        if any(place is None for place in (*first.values(), *ends.values())):
+        held = {name: _numbers(points[name], known) for name in places if name not in moving}
+        first = {name: place for name, place in places.items() if place is not None}
+        ends = {name: place for name, place in held.items() if place is not None}
+        if len(first) < len(places) or len(ends) < len(held):
             return  # a formula that has no value: the reader says so
         bodies = self.tables["bodies"]
         lengths = [pair for b in self.bodies for pair in _distances(bodies[f"{b}_{self.name}"], first, known)]
