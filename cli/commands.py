@@ -19,6 +19,7 @@ from rich.table import Table
 
 from ..bench.command import add_arguments as bench_arguments
 from ..common.errors import AssurgentError, InputError, nearest
+from . import analyse_command as cli_analyse
 from . import design_commands as cli_designs
 from . import dynamics_commands as cli_dynamics
 from . import mechanism_commands as cli_mechanism
@@ -287,6 +288,7 @@ def _arguments() -> argparse.ArgumentParser:
     cli_start.add_commands(commands.add_parser)
     cli_mechanism.add_commands(commands.add_parser)
     cli_pictures.add_commands(commands.add_parser)
+    cli_analyse.add_commands(commands.add_parser)
     cli_dynamics.add_commands(commands.add_parser)
     cli_designs.add_commands(commands.add_parser)
     cli_verify.add_commands(commands.add_parser)
@@ -350,6 +352,7 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     **cli_start.COMMANDS,
     **cli_mechanism.COMMANDS,
     **cli_pictures.COMMANDS,
+    **cli_analyse.COMMANDS,
     **cli_dynamics.COMMANDS,
     **cli_designs.COMMANDS,
     **cli_verify.COMMANDS,
