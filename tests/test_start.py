@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import shlex
 from pathlib import Path
 
 import numpy as np
@@ -54,3 +56,42 @@ def test_a_slider_crank_from_its_lengths() -> None:
     x = 0.05 * np.cos(angle) + np.sqrt(0.2**2 - (0.02 - 0.05 * np.sin(angle)) ** 2)
     np.testing.assert_allclose(found.points["B"].position, np.stack([x, np.full_like(x, 0.02)], axis=1), atol=1e-13)
     np.testing.assert_allclose(found.bodies["crank"].angular_velocity, 50 * np.pi, rtol=1e-13)
+
+
+def test_the_class_room_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Ten commands, as the page has them; the first installs what is being tested."""
+    page = (Path(__file__).parents[1] / "docs" / "class-room.md").read_text("utf-8")
+    commands = [line.strip() for line in page.splitlines() if line.startswith("    ")]
+    assert len(commands) == 10
+    assert commands[0] == "pip install assurgent"
+    monkeypatch.chdir(tmp_path)
+    for command in commands[1:]:
+        words = shlex.split(command)
+        assert words[0] == "assurgent"
+        assert main(words[1:]) == 0, command
+        if "-o" in words:
+            assert (tmp_path / words[words.index("-o") + 1]).stat().st_size > 1000
+    assert "crank-rocker" in capsys.readouterr().out
+
+
+def test_analyse_finds_the_limits_of_a_crank_rocker(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The rocker turns back where crank and coupler are in line; the transmission angle is least by the cosine law."""
+    g, a, b, c = 0.4, 0.1, 0.3, 0.25
+    four_bar(g, a, b, c).save(tmp_path / "m.toml")
+    assert main(["analyse", str(tmp_path / "m.toml"), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    ends = [np.pi - np.arccos((g * g + c * c - r * r) / (2 * g * c)) for r in (b + a, b - a)]
+    values = sorted(r["value"] for r in found["limits"]["D"]["reversals"])
+    np.testing.assert_allclose(values, sorted(ends), atol=1e-6)
+    assert found["limits"]["A"]["whole_turns"]
+    # the angle between coupler and rocker at the two positions where the crank lies along the frame
+    mu = [np.arccos((b * b + c * c - d * d) / (2 * b * c)) for d in (g - a, g + a)]
+    least = min(min(m, np.pi - m) for m in mu)
+    assert min(found["transmission"]["RRR_1"]["angle"]) == pytest.approx(least, abs=1e-9)
+    # power in is power out: the advantage is the inverse of the rocker's rate over the crank's
+    run = Mechanism.load(tmp_path / "m.toml").run(found["time"])
+    ratio = run.joints["A"].rate / run.joints["D"].rate
+    mine = np.array([np.inf if x is None else x for x in found["mechanical_advantage"]["D"]])
+    np.testing.assert_allclose(mine[np.abs(mine) < 1e3], ratio[np.abs(mine) < 1e3], rtol=1e-9)
