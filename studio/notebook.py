@@ -33,7 +33,7 @@ export default {
 """
 
 
-class MechanismWidget(anywidget.AnyWidget):  # type: ignore[misc]
+class MechanismWidget(anywidget.AnyWidget):
     """A mechanism that can be played and looked at closely; `time` is the instant that is shown."""
 
     _esm = module() + _RENDER
