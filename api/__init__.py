@@ -20,6 +20,7 @@ __all__ = [
     "InputError",
     "Mechanism",
     "Results",
+    "batch",
     "generate",
     "load",
     "types",
@@ -28,6 +29,7 @@ __all__ = [
 if TYPE_CHECKING:
     from assurgent.builder import Mechanism
     from assurgent.common.errors import AssemblyError, AssurgentError, GenerationError, InputError
+    from assurgent.designs.population import batch
     from assurgent.motion.results import Results
     from assurgent.runtime.group_type import GroupType
     from assurgent.runtime.library import load
@@ -43,6 +45,7 @@ _HOMES = {
     "Mechanism": ("assurgent.builder", "Mechanism"),
     "Results": ("assurgent.motion.results", "Results"),
     "GroupType": ("assurgent.runtime.group_type", "GroupType"),
+    "batch": ("assurgent.designs.population", "batch"),
     "generate": ("assurgent.runtime.library_build", "generate"),
     "load": ("assurgent.runtime.library", "load"),
     "types": ("assurgent.runtime.library", "names"),
