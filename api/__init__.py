@@ -21,8 +21,10 @@ __all__ = [
     "Mechanism",
     "Results",
     "batch",
+    "four_bar",
     "generate",
     "load",
+    "slider_crank",
     "types",
 ]
 
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from assurgent.builder import Mechanism
     from assurgent.common.errors import AssemblyError, AssurgentError, GenerationError, InputError
     from assurgent.designs.population import batch
+    from assurgent.linkages import four_bar, slider_crank
     from assurgent.motion.results import Results
     from assurgent.runtime.group_type import GroupType
     from assurgent.runtime.library import load
@@ -46,6 +49,8 @@ _HOMES = {
     "Results": ("assurgent.motion.results", "Results"),
     "GroupType": ("assurgent.runtime.group_type", "GroupType"),
     "batch": ("assurgent.designs.population", "batch"),
+    "four_bar": ("assurgent.linkages", "four_bar"),
+    "slider_crank": ("assurgent.linkages", "slider_crank"),
     "generate": ("assurgent.runtime.library_build", "generate"),
     "load": ("assurgent.runtime.library", "load"),
     "types": ("assurgent.runtime.library", "names"),
