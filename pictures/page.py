@@ -12,7 +12,7 @@ from ..mechanism.model import Array
 from .arrows import room
 from .moving_svg import FONT, VIEW, limits, name_offsets
 from .page_text import PAGE
-from .shapes import Scene
+from .shapes import Scene, trace_colours
 
 if TYPE_CHECKING:
     from .animate import Film
@@ -51,9 +51,9 @@ def _data(film: Film) -> dict[str, Any]:
                    for name, pose in scene.poses.items()},
         **drawn(scene),
         "names": [{"text": name, "body": body, "place": _list(local, places), "beside": _list(beside[name] / pixel, 1)}
-                  for name, (body, local) in scene.marked.items()],
-        "traces": [{"colour": scene.colour(name), "places": _list(scene.path(name)[steps], places)}
-                   for name in film.traces],
+                  for name, (body, local) in scene.marked.items() if name in beside],
+        "traces": [{"colour": colour, "places": _list(scene.path(name)[steps], places)}
+                   for name, colour in trace_colours(film.traces).items()],
         "ties": [_list(scene.tie(tie)[steps], places) for tie in scene.ties],
         "arrows": [{"kind": a.kind, "colour": a.colour, "legend": a.legend, "length": float(f"{a.length:.6g}"),
                     "places": _list(a.places[steps], places), "vectors": _list(a.vectors[steps], places)}
