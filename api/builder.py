@@ -60,6 +60,7 @@ class Mechanism:
         self.actuators: dict[str, dict[str, Any]] = {}
         self.assembly: dict[str, int] = {}
         self.vectors: dict[str, dict[str, Any]] = {}
+        self.copies: dict[str, dict[str, Any]] = {}
         self.synthesis: dict[str, Any] = {}
         self.groups: dict[str, dict[str, Any]] = {}
         self.folder = Path()
@@ -111,6 +112,11 @@ class Mechanism:
         """Solve a group by a type of the library or of your own; `where` says what the type's names are here."""
         self._new("groups", self.groups, name)
         self.groups[name] = {"type": type, **({"where": where} if where else {})}
+
+    def copy(self, name: str, bodies: Sequence[str], **fields: Any) -> None:
+        """Add bodies once more with their points and joints, each `<its name>_<name>`: `rotate`, `mirror` or `move`."""
+        self._new("copies", self.copies, name)
+        self.copies[name] = {"bodies": bodies, **fields}
 
     def _new(self, table: str, entries: Mapping[str, object], name: str) -> None:
         if name in entries:
