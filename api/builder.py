@@ -320,6 +320,25 @@ class Mechanism:
 
         return animate(self._model_of(results), results, path, **options)
 
+    def to_html(self, results: Results | None = None) -> str:
+        """Return a page with the moving mechanism that stands alone: play, time line, zoom; nothing is loaded."""
+        from assurgent.studio.viewer import page
+
+        found = self.run() if results is None else results
+        return page(self._model_of(found), found, self.data())
+
+    def widget(self, results: Results | None = None, height: int = 420) -> Any:
+        """Return the moving mechanism as a widget for notebooks (extra `notebook`); its `time` is what is shown."""
+        try:
+            from assurgent.studio.viewer import widget
+
+            found = self.run() if results is None else results
+            return widget(self._model_of(found), found, self.data(), height)
+        except ModuleNotFoundError as error:
+            raise InputError(
+                f"the widget needs the package {error.name} - install it with: pip install 'assurgent[notebook]'"
+            ) from None
+
     def report(self, path: Path | str, verification: bool = True, **settings: float) -> Path:
         """Write one page on the mechanism (.html, or .tex with its figures beside it) and return its path.
 
