@@ -36,6 +36,8 @@ CLOSING, CLOSED = 8, 1e-9  # iterations that close the joints, and the last chan
 class Augmented:
     """One forward simulation in absolute coordinates."""
 
+    method = "global"
+
     def __init__(self, model: Model, start: Posture, applied: Applied | None = None, reactions: bool = True) -> None:
         self.model = model
         self.system = Absolute(model)

@@ -15,7 +15,9 @@ from ..motion.inner_times import refined
 from ..motion.results import Results
 from ..motion.run import failure_message
 from ..runtime.timefunctions import check_times
+from . import dca
 from .augmented import Augmented
+from .dca import DivideAndConquer
 from .initial_state import Start, begin
 from .inverse import inverse
 from .nullspace import check_inertia
@@ -23,7 +25,7 @@ from .partition import NoCoordinatesError, Partition
 from .records import Recorded, Stop, results, without_spin
 from .repeated_simulation import Begun
 
-METHODS = ("partition", "global")
+METHODS = ("partition", "global", *dca.METHODS)
 FINER = 4  # times that more instants are noted for the rotation of rods
 
 
@@ -78,7 +80,7 @@ def simulate(
     for _ in range(FINER):
         run = _method(model, start, method, progress, reactions, through, fixed_step, begun)
         record, stop = run.run(grid)
-        if isinstance(run, Augmented):
+        if not isinstance(run, Partition):
             break
         record, parts = without_spin(model, record)
         if parts == 1 or fixed_step is not None:  # whose steps end at the noted instants
@@ -87,8 +89,7 @@ def simulate(
     notes = _diagnostics(run, record)
     if stop is not None:
         notes["stopped"] = stop.message
-    used = "partition" if isinstance(run, Partition) else "global"
-    return Outcome(results(model, used, record, notes, asked), stop)
+    return Outcome(results(model, run.method, record, notes, asked), stop)
 
 
 def _started(model: Model) -> Start:
@@ -107,7 +108,9 @@ def _method(
     through: bool,
     fixed_step: float | None,
     begun: Begun,
-) -> Partition | Augmented:
+) -> Partition | Augmented | DivideAndConquer:
+    if method in dca.METHODS:
+        return DivideAndConquer(model, start, method, reactions)
     if method == "global":
         return Augmented(model, start.posture, reactions=reactions)
     try:
@@ -119,7 +122,7 @@ def _method(
         return Augmented(model, start.posture, reactions=reactions)
 
 
-def _diagnostics(run: Partition | Augmented, record: Recorded) -> dict[str, Any]:
+def _diagnostics(run: Partition | Augmented | DivideAndConquer, record: Recorded) -> dict[str, Any]:
     total, kinetic = record.kinetic + record.potential, record.kinetic
     size = float(np.maximum(np.abs(kinetic), np.abs(kinetic - kinetic[:1])).max(initial=0.0))
     drift = float(np.abs(total - total[0]).max()) / size if size > 0 else 0.0
@@ -134,6 +137,8 @@ def _diagnostics(run: Partition | Augmented, record: Recorded) -> dict[str, Any]
         notes["crossings"] = run.counts.crossings
         notes["cut"] = list(run.gauge.cut)
         notes["coordinates"] = [{"from": t, "independent": list(names)} for t, names in run.counts.history[:1000]]
+    if isinstance(run, DivideAndConquer):
+        notes |= run.notes()
     if run.reactions and run.not_unique:
         notes["reactions"] = {"not_unique": sorted(run.not_unique)}
     return notes

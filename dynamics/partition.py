@@ -51,6 +51,8 @@ class NoCoordinatesError(InputError):
 class Partition:
     """One forward simulation by coordinate partitioning."""
 
+    method = "partition"
+
     def __init__(
         self,
         model: Model,

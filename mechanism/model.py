@@ -235,6 +235,20 @@ class Actuator:
 
 
 @dataclass(frozen=True)
+class AugmentedLagrangian:
+    """`[simulation.dca]`: penalty factor (per mean mass), frequency and damping of the constraints, iterations at most,
+    and their tolerances; the defaults are those of Malczyk and Frączek."""
+
+    penalty: float = 1e6
+    frequency: float = 1.0
+    damping: float = 1.0
+    iterations: int = 10
+    position: float = 1e-14
+    velocity: float = 1e-12
+    acceleration: float = 1e-10
+
+
+@dataclass(frozen=True)
 class Simulation:
     """Times of a run."""
 
@@ -243,6 +257,7 @@ class Simulation:
     step: float = 0.01
     tolerance: float = 1e-9
     cut: tuple[str, ...] = ()
+    dca: AugmentedLagrangian = AugmentedLagrangian()
 
     def times(self) -> Array:
         """Return the grid; it includes `stop`."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -25,13 +26,16 @@ from .file_values import Source, shown
 from .force_table import read_loads
 from .functions import excerpt
 from .joints import JointBuilder, declare
-from .model import FRAME, Array, Body, Driver, Joint, Load, Mass, Model, PointForce, Simulation, ends_of
+from .model import (
+    FRAME, Array, AugmentedLagrangian, Body, Driver, Joint, Load, Mass, Model, PointForce, Simulation, ends_of,
+)  # fmt: skip
 from .numbers import arithmetic
 from .rigid import Assembly, Declared, assemble, check_sharing, total_mass
 from .vectors_of_interest import add_centres, read_vectors
 
 MAX_BYTES = 8_000_000
 MAX_TIMES = 50_000_000
+MAX_ITERATIONS = 1000
 TABLES = (
     *("parameters", "points", "bodies", "joints", "drivers", "simulation"),
     *("forces", "initial", "actuators", "assembly", "vectors"),
@@ -164,7 +168,7 @@ def _parameters(source: Source, settings: Mapping[str, float]) -> None:
 
 def _simulation(source: Source, joints: Mapping[str, Joint]) -> Simulation:
     table = source.table(("simulation",), source.data.get("simulation", {}))
-    source.keys(("simulation",), table, ("start", "stop", "step", "tolerance", "cut", "centres"))
+    source.keys(("simulation",), table, ("start", "stop", "step", "tolerance", "cut", "centres", "dca"))
     default = Simulation()
     start = source.number(("simulation", "start"), table.get("start", default.start))
     stop = source.number(("simulation", "stop"), table.get("stop", default.stop))
@@ -181,7 +185,28 @@ def _simulation(source: Source, joints: Mapping[str, Joint]) -> Simulation:
             source.unknown(("simulation", "cut"), "joint", name, joints)
     if len(set(cut)) < len(cut):
         source.fail(("simulation", "cut"), "names a joint twice - once is enough")
-    return Simulation(start, stop, step, tolerance, tuple(cut))
+    return Simulation(start, stop, step, tolerance, tuple(cut), _augmented(source, table.get("dca", {})))
+
+
+def _augmented(source: Source, given: object) -> AugmentedLagrangian:
+    where, default = ("simulation", "dca"), AugmentedLagrangian()
+    table = source.table(where, given)
+    names = tuple(f.name for f in fields(AugmentedLagrangian))
+    source.keys(where, table, names)
+    found = {name: getattr(default, name) for name in names}
+    for name in table:
+        if name == "iterations":
+            count = table[name]
+            if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= MAX_ITERATIONS:
+                source.fail((*where, name), f"is a whole number from 1 to {MAX_ITERATIONS}, not {shown(count)}")
+            found[name] = count
+        elif name in ("frequency", "damping"):
+            found[name] = source.number((*where, name), table[name])
+            if found[name] < 0:
+                source.fail((*where, name), f"is {found[name]:.12g}; constraints are held by zero or more")
+        else:
+            found[name] = source.positive((*where, name), table[name])
+    return AugmentedLagrangian(**found)
 
 
 def _modes(source: Source) -> dict[str, int]:

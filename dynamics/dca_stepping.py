@@ -1,0 +1,185 @@
+"""The compiled integration of the divide and conquer methods: Runge-Kutta pairs of order 5(4) and 8(5,3), projections.
+
+Imported only where it runs, because it loads Numba. Coefficients and step control are those that SciPy publishes; the
+pair of Dormand and Prince of order 5(4), which the paper used, serves rough tolerances, DOP853 fine ones.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from scipy.integrate import RK45
+
+from ..runtime.sources import dated
+from .bodyloadkernels import follow_turns
+from .bodyloads import KIND, TORSION, TURN
+from .dca_equations import accelerations, observe, project, put, put_rates, rates
+from .dca_kernels import COUNTED
+from .integrator import A as A8
+from .integrator import C as C8
+from .integrator import LEAST, MOST, SAFETY, dense, error_of, interpolate
+from .jointkernels import remember
+
+FIVE, EIGHT = 5, 8
+STAGES5, STAGES8 = 6, 12
+A5 = np.zeros((STAGES5 + 1, STAGES5 + 1))
+A5[:STAGES5, : STAGES5 - 1], A5[STAGES5, :STAGES5] = RK45.A, RK45.B
+C5 = np.append(RK45.C, 1.0)
+E5, P5 = np.array(RK45.E), np.array(RK45.P)
+PATIENCE = 200  # steps after which it returns in any case, so that the user can interrupt
+GO_ON, FAILED = 0, 1
+TIME, STEP, END, TOLERANCE, N_CONTROL = range(5)
+NEXT, STEPS, EVALUATIONS, ORDER, PROJECTED, N_COUNTS = range(6)
+
+
+@njit(no_cpython_wrapper=True, **COUNTED)
+@dated
+def stages(s, A, C, t, h, y, K, trial, first, last):  # type: ignore[no-untyped-def]
+    """Stages first to last of a step; `trial` holds the state of the last one. False where one has no solution."""
+    for k in range(first, last + 1):
+        for i in range(len(y)):
+            total = 0.0
+            for j in range(k):
+                total += A[k, j] * K[j, i]
+            trial[i] = y[i] + h * total
+        if not rates(s, t + C[k] * h, trial, K[k]):
+            return False
+    return True
+
+
+@njit(no_cpython_wrapper=True, **COUNTED)
+@dated
+def error5(h, y, K, trial, atol, rtol):  # type: ignore[no-untyped-def]
+    """The error of a step of order 5(4) over the tolerance."""
+    total = 0.0
+    for i in range(len(y)):
+        e = 0.0
+        for j in range(STAGES5 + 1):
+            e += E5[j] * K[j, i]
+        total += (h * e / (atol[i] + max(abs(y[i]), abs(trial[i])) * rtol)) ** 2
+    return np.sqrt(total / len(y))
+
+
+@njit(no_cpython_wrapper=True, **COUNTED)
+@dated
+def inside5(u, h, y, K, out):  # type: ignore[no-untyped-def]
+    """The state at the part u of the last step of order 5(4)."""
+    for i in range(len(y)):
+        total = 0.0
+        for j in range(STAGES5 + 1):
+            total += K[j, i] * u * (P5[j, 0] + u * (P5[j, 1] + u * (P5[j, 2] + u * P5[j, 3])))
+        out[i] = y[i] + h * total
+
+
+@njit(no_cpython_wrapper=True, **COUNTED)
+@dated
+def attempt(s, t, h, y, K, trial, atol, control, counts):  # type: ignore[no-untyped-def]
+    """All stages of a step; returns its error over the tolerance, negative where it has no solution."""
+    if counts[ORDER] == FIVE:
+        counts[EVALUATIONS] += STAGES5
+        if stages(s, A5, C5, t, h, y, K, trial, 1, STAGES5):
+            return error5(h, y, K, trial, atol, control[TOLERANCE])
+        return -1.0
+    counts[EVALUATIONS] += STAGES8
+    if stages(s, A8, C8, t, h, y, K, trial, 1, STAGES8):
+        return error_of(h, y, K, trial, atol, control[TOLERANCE])
+    return -1.0
+
+
+@njit(**COUNTED)
+@dated
+def note(s, t, y, projected, bend, turns, spare):  # type: ignore[no-untyped-def]
+    """The accelerations at a state for the results, projected before; False where there are none."""
+    if projected != 0:
+        if not project(s, t, y) or not accelerations(s, t):
+            return False
+    elif not rates(s, t, y, spare):
+        return False
+    if projected != 0:
+        observe(s, y)
+    for b in range(len(bend)):
+        put(bend[b], s.found[b])
+    i = 0
+    for k in range(len(s.loads.items)):
+        if s.loads.items[k, KIND] == TORSION:
+            turns[i] = s.loads.numbers[k, TURN]
+            i += 1
+    return True
+
+
+@njit(**COUNTED)
+@dated
+def settle(s, t, y, projected, out):  # type: ignore[no-untyped-def]
+    """End a step at a state: project it, put its rates into `out`, keep what the next ones are counted from."""
+    if projected != 0:
+        if not project(s, t, y) or not accelerations(s, t):
+            return False
+        put_rates(s, y, out)
+    elif not rates(s, t, y, out):
+        return False
+    observe(s, y)
+    remember(s.head)
+    follow_turns(s.loads, s.bodies)
+    return True
+
+
+@njit(**COUNTED)
+@dated
+def advance(s, y, K, F, trial, fresh, atol, control, counts, times, out, bends, turns):  # type: ignore[no-untyped-def]
+    """Step to the end, or until no step is short enough; states and accelerations at the asked times are kept.
+
+    K[0] holds the rates at the present state.
+    """
+    end, n, projected = control[END], len(y), counts[PROJECTED]
+    exponent, last = (-0.2, STAGES5) if counts[ORDER] == FIVE else (-0.125, STAGES8)
+    for _ in range(PATIENCE):
+        t = control[TIME]
+        least = 10.0 * abs(np.nextafter(t, np.inf) - t)
+        h = max(control[STEP], least)
+        rejected = False
+        while True:
+            if h < least:
+                return FAILED
+            ahead = min(t + h, end)
+            h = ahead - t
+            error = attempt(s, t, h, y, K, trial, atol, control, counts)
+            if 0.0 <= error < 1.0:
+                put(F[7], trial)
+                if projected == 0:
+                    put(fresh, K[last])
+                    observe(s, trial)
+                    remember(s.head)
+                    follow_turns(s.loads, s.bodies)
+                    break
+                if settle(s, ahead, trial, projected, fresh):
+                    break
+                error = -1.0
+            h *= max(LEAST, SAFETY * error**exponent) if error > 0.0 else LEAST
+            rejected = True
+        factor = MOST if error == 0.0 else min(MOST, SAFETY * error**exponent)
+        control[STEP] = h * (min(1.0, factor) if rejected else factor)
+        counts[STEPS] += 1
+        k = counts[NEXT]
+        if k < len(times) and times[k] <= ahead:
+            if times[k] < ahead and counts[ORDER] == EIGHT:
+                if not stages(s, A8, C8, t, h, y, K, F[0], STAGES8 + 1, STAGES8 + 3):
+                    return FAILED
+                dense(h, y, K, F)
+                counts[EVALUATIONS] += 3
+            while k < len(times) and times[k] <= ahead:
+                if times[k] == ahead:
+                    put(out[k], trial)
+                elif counts[ORDER] == FIVE:
+                    inside5((times[k] - t) / h, h, y, K, out[k])
+                else:
+                    interpolate((times[k] - t) / h, y, F, out, k)
+                if not note(s, times[k], out[k], projected, bends[k], turns[k], K[STAGES8 + 3]):
+                    return FAILED
+                k += 1
+            counts[NEXT] = k
+        put(y, trial)
+        put(K[0], fresh)
+        control[TIME] = ahead
+        if ahead >= end:
+            return GO_ON
+    return GO_ON
