@@ -125,7 +125,9 @@ def command_verify(options: argparse.Namespace) -> int:
     from ..runtime.library import load
 
     results, bound = [], options.bound or BOUND
-    chosen, whole = _usable(options.types)
+    joints = not options.types or cli_verify.JOINTS in options.types
+    types = [name for name in options.types if name != cli_verify.JOINTS]
+    chosen, whole = ([], True) if joints and not types and options.types else _usable(types)
     specs = [find_specification(n, _report) for n in chosen]
     with Progress(console=err, transient=True, disable=options.json or not err.is_terminal) as bar:
         for spec in specs:
@@ -139,6 +141,8 @@ def command_verify(options: argparse.Namespace) -> int:
                 verdict = "[green]passed[/]" if result.passed else "[red]FAILED[/]"
                 line = f"{_literal(spec.name):<10s} {verdict}  {result.headline}, {result.seconds:.1f} s"
                 err.print(line, highlight=False, soft_wrap=True)
+    if joints:
+        results += cli_verify.verify_all_joints(options.configurations, bound)
     if options.json:
         print(json.dumps([_as_json(r) for r in results]))
     else:
@@ -281,7 +285,7 @@ def _arguments() -> argparse.ArgumentParser:
     generate = commands.add_parser("generate", help="derive, emit, compile and verify one new group type")
     generate.add_argument("spec", metavar="SPEC", help="specification file (see docs/new-group.md)")
     verify = commands.add_parser("verify", help="check every quantity of types, or of a mechanism, three ways")
-    verify.add_argument("types", metavar="TYPE|FILE", nargs="*", help="types (default: all), or a mechanism file")
+    verify.add_argument("types", metavar="TYPE|FILE", nargs="*", help="types or joints (default: all), or a file")
     verify.add_argument(
         "-n",
         "--configurations",

@@ -19,6 +19,7 @@ from .progress import tell, watched
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from ..codegen.verify import Verification
     from ..mechanism.model import Model
     from ..verification.comparison import Comparison
     from ..verification.verify_mechanism import MechanismVerification
@@ -42,6 +43,19 @@ def add_commands(add: Callable[..., argparse.ArgumentParser]) -> None:
     compare.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a parameter's value")
     compare.add_argument("--json", action="store_true", help="as JSON")
     compare.add_argument("--plot", metavar="OUT", help="differences over time (.png .svg .pdf)")
+
+
+JOINTS = "joints"  # the name that stands for the joints in absolute coordinates
+MOST_OF_JOINTS = 10  # configurations: each is evaluated many times with 60 digits
+
+
+def verify_all_joints(configurations: int, bound: float) -> list[Verification]:
+    """Return the errors of every kind of joint in absolute coordinates, planar and spatial."""
+    from ..codegen.joint_verification import verify_joints
+    from ..generated.joints import planar, spatial
+
+    count = min(configurations, MOST_OF_JOINTS)
+    return [r for m in (planar, spatial) for r in verify_joints(m.SPACE, m.constraints, count, bound)]
 
 
 def add_file_options(verify: argparse.ArgumentParser) -> None:

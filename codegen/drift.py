@@ -21,6 +21,7 @@ from pathlib import Path
 from ..common.errors import AssurgentError
 from ..runtime.library import package_folder
 from .generate import compile_spec
+from .joint_module import joint_module
 from .signature import signature
 from .specification_reader import read_spec
 
@@ -80,23 +81,31 @@ def build(target: Path) -> None:
                 "order": list(equations.order),
             }
         )
+    texts["joints/__init__.py"] = '"""The emitted joints in absolute coordinates: one module per space."""\n'
+    texts |= {f"joints/{space}.py": joint_module(space).text for space in ("planar", "spatial")}
     tools = {tool: importlib.metadata.version(tool) for tool in TOOLS}
     texts["manifest.json"] = (
         json.dumps({"format": 1, "tools": tools, "types": entries}, indent=1, ensure_ascii=False) + "\n"
     )
     for name, text in texts.items():
         path = target / name
+        path.parent.mkdir(exist_ok=True)
         if not path.exists() or path.read_bytes() != text.encode():
             path.write_text(text, "utf-8", newline="\n")
-    for stale in {p.name for p in target.iterdir() if p.suffix in (".py", ".json")} - set(texts):
+    for stale in emitted(target).keys() - texts.keys():
         (target / stale).unlink()
+
+
+def emitted(folder: Path) -> dict[str, Path]:
+    """Return all files of a library by their names in it."""
+    return {p.relative_to(folder).as_posix(): p for p in folder.rglob("*") if p.suffix in (".py", ".json")}
 
 
 def differences(ours: Path, fresh: Path) -> list[str]:
     """Return what differs: files missing or left over, and unified diffs. The manifest's tool versions do not count."""
 
     def files(folder: Path) -> dict[str, str]:
-        found = {p.name: p.read_text("utf-8") for p in folder.iterdir() if p.suffix in (".py", ".json")}
+        found = {name: path.read_text("utf-8") for name, path in emitted(folder).items()}
         if "manifest.json" in found:
             manifest = json.loads(found["manifest.json"])
             manifest.pop("tools", None)

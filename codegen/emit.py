@@ -91,7 +91,7 @@ TEMPLATE = "group.py.jinja"
 
 
 @cache
-def _environment() -> jinja2.Environment:
+def environment() -> jinja2.Environment:
     return jinja2.Environment(
         loader=jinja2.PackageLoader("assurgent.templates", ""),
         undefined=jinja2.StrictUndefined,
@@ -104,15 +104,15 @@ def _environment() -> jinja2.Environment:
 
 def template_sources() -> dict[str, str]:
     """Return by its name the text of every template that a type's module is made by."""
-    environment = _environment()
-    assert environment.loader is not None
+    jinja = environment()
+    assert jinja.loader is not None
     found: dict[str, str] = {}
     waiting = [TEMPLATE]
     while waiting:
         name = waiting.pop()
         if name not in found:
-            found[name] = environment.loader.get_source(environment, name)[0]
-            waiting += [n for n in find_referenced_templates(environment.parse(found[name])) if n is not None]
+            found[name] = jinja.loader.get_source(jinja, name)[0]
+            waiting += [n for n in find_referenced_templates(jinja.parse(found[name])) if n is not None]
     return dict(sorted(found.items()))
 
 
@@ -219,7 +219,7 @@ def emit(derivation: Derivation, group: GroupIR, origin: str) -> EmittedModule:
     compiler = (files("assurgent.runtime") / "straight_line.py").read_text("utf-8")  # of the kernels
     inputs = [spec.text, repr(fields), *template_sources().values(), compiler]
     digest = hashlib.sha256("\n".join(inputs).encode()).hexdigest()
-    text = _environment().get_template(TEMPLATE).render(module=_with_digest(fields, digest))
+    text = environment().get_template(TEMPLATE).render(module=_with_digest(fields, digest))
     return EmittedModule(spec.name, spec.module, tidy(text), digest)
 
 

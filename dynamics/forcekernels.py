@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from ..codegen.jointcodes import ROW, ROWS
 from ..runtime.sources import dated
-from .jointcodes import ROW, ROWS
 from .rowkernels import OPTIONS, item_rows, moved, shared
 
 

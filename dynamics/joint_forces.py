@@ -14,11 +14,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from ..codegen import jointcodes as code
 from ..mechanism.constraint_network import Pin, find_pins
 from ..mechanism.model import Array, Driver, Joint, Model
 from ..mechanism.structure import Group
 from ..runtime.program import Terms
-from . import jointcodes as code
 from .bodylanes import BodyLanes, Combination, combination
 from .jointlanes import JointTable
 from .posture import width

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from ..codegen import jointcodes as code
 from ..mechanism.absolute import Absolute
 from ..mechanism.joint_equations import PLANAR, SPATIAL, Batch
 from ..mechanism.model import Array, Joint, Model
-from . import jointcodes as code
 
 if TYPE_CHECKING:
     from .bodylanes import BodyLanes
@@ -68,7 +68,7 @@ class JointTable:
         items[:, code.FIRST], items[:, code.SECOND], items[:, code.THIRD] = batch.first, batch.second, batch.third
         vectors = (batch.a, batch.b, batch.axis_a, batch.axis_b, batch.normal_a, batch.normal_b)
         numbers[:, : 3 * len(vectors)] = np.hstack(vectors)
-        numbers[:, code.NUMBER] = batch.number
+        numbers[:, code.NUMBER], numbers[:, code.OFFSET] = batch.number, batch.offset
         numbers[:, code.ON_FIRST] = -1.0
         if batch.kind == "gear":
             numbers[:, code.ON_FIRST], numbers[:, code.ON_THIRD] = -batch.number, batch.number - 1.0

@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from ..runtime.sources import dated
-from .jointcodes import (
+from ..codegen.jointcodes import (
     AXIS_A,
     AXIS_B,
     C3,
     CAM2,
     DISTANCE3,
     FIRST,
+    FLAT2,
     GEAR2,
     GIVEN,
     H3,
@@ -51,6 +51,7 @@ from .jointcodes import (
     A,
     B,
 )  # fmt: skip
+from ..runtime.sources import dated
 
 OPTIONS: dict[str, Any] = {"cache": True, "error_model": "numpy", "fastmath": {"contract"}}
 
@@ -98,7 +99,7 @@ def _planar_rows(item, number, origin, rotation, given, lo, count, point, rows):
         for i in range(count):
             rows[0, 0, i], rows[0, 1, i] = s[lo + i] * y - c[lo + i] * x, -s[lo + i] * x - c[lo + i] * y
             rows[0, 2, i] = -number[NUMBER]
-    elif kind == CAM2:
+    elif kind in (CAM2, FLAT2):
         for c in range(3):
             for i in range(count):
                 rows[0, c, i] = given[item[GIVEN], c, lo + i]

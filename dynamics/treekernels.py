@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from ..codegen.jointcodes import ROWS
 from ..runtime.sources import dated
-from .jointcodes import ROWS
 from .rowkernels import OPTIONS, item_rows, moved, shared
 
 

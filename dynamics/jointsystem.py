@@ -1,0 +1,119 @@
+"""The joints and drivers of a model for compiled code in absolute coordinates: tables, memory and room for the rows.
+
+Φ, the Jacobians and γ come from the emitted modules of `generated/joints`. Everything lies in arrays of this object;
+compiled code reaches them through `head`, an array of sizes and addresses (`jointkernels`), so that whoever calls needs
+one argument, and no call allocates. See docs/joint-library.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..codegen import jointcodes as code
+from ..mechanism.model import Array, Function, Model
+from ..runtime.timefunctions import TimeFunctions, write
+from . import jointhead as head
+from .jointlanes import JointTable
+from .posture import width
+
+Ints = NDArray[np.int64]
+
+
+class JointSystem:
+    """The rows of all joints, rods without spin and drivers of a model, on bodies that are given by reference points.
+
+    `reference` (n x d, in the axes of the bodies; default: their centres of mass) is the point of each body whose place
+    and velocity stand in `bodies`, and about which its Jacobian's moments act.
+    """
+
+    def __init__(self, model: Model, reference: Array) -> None:
+        self.model, self.table = model, JointTable(model)
+        n, self.w, d = len(model.bodies), width(model), model.dimension
+        self.reference = np.zeros((n, 3))
+        self.reference[:, :d] = reference
+        self.items, self.numbers = self.table.items, self.table.numbers.copy()
+        for role, at in ((code.FIRST, code.A), (code.SECOND, code.B)):
+            self.numbers[:, at : at + 3] -= self.reference[self.items[:, role]]
+        rows, lines = self.table.n_rows, len(self.items)
+        self.bodies = np.zeros((n, code.BODY2 if d == 2 else code.BODY3))
+        self.extras = np.zeros((lines, code.EXTRAS))
+        self.memory = np.zeros(lines)  # the last known turn of a screw, or the place of a cam's contact
+        self.phi, self.rate, self.gamma = np.zeros(rows), np.zeros(rows), np.zeros(rows)
+        self.J = np.zeros((rows, 3, self.w))
+        self.scales = self.table.scales  # of the rows: lengths by the size of the mechanism
+        self.work = np.zeros((6, 2 + 3 * self.w))
+        drivers = self.table.drivers()
+        self.driver_lines = np.array([drivers[d] for d in model.drivers], dtype=np.int64)
+        self._functions = write([d.motion for d in model.drivers.values()])
+        self.cam_lines = np.array([e for e, k in enumerate(self.items[:, code.KIND]) if k in CAMS], dtype=np.int64)
+        profiles = [model.joints[self.table.names[e]].profile for e in self.cam_lines]
+        self._profiles = write([p for p in profiles if p is not None], lines=False)
+        self.turning = np.flatnonzero(np.isin(self.items[:, code.KIND], (code.H3, code.TURN3)))
+        self.head = np.zeros(head.SIZE, dtype=np.int64)
+        self._connect(planar=d == 2)
+
+    def _connect(self, planar: bool) -> None:
+        """Write sizes and addresses; what a model has none of is not compiled."""
+        from . import jointkernels
+
+        h = self.head
+        h[head.BODIES_N], h[head.LINES], h[head.ROWS], h[head.WIDTH] = (
+            len(self.bodies), len(self.items), len(self.phi), self.w,
+        )  # fmt: skip
+        arrays = {
+            head.ITEMS: self.items, head.NUMBERS: self.numbers, head.EXTRAS: self.extras, head.BODIES: self.bodies,
+            head.PHI: self.phi, head.RATE: self.rate, head.GAMMA: self.gamma, head.J: self.J, head.WORK: self.work,
+            head.MEMORY: self.memory, head.TURNING: self.turning, head.DRIVER_LINES: self.driver_lines,
+            head.CAM_LINES: self.cam_lines,
+        }  # fmt: skip
+        self._kept = [np.ascontiguousarray(x) for x in arrays.values()]
+        for place, array in zip(arrays, self._kept, strict=True):
+            h[place] = array.ctypes.data
+        h[head.N_TURNING], h[head.N_DRIVERS], h[head.N_CAMS] = map(
+            len, (self.turning, self.driver_lines, self.cam_lines)
+        )
+        for functions, first in ((self._functions, head.DRIVER_FUNCTIONS), (self._profiles, head.PROFILES)):
+            self._kept += _place(h, first, functions)
+        h[head.CONSTRAINTS] = jointkernels.constraints_address(planar)
+        if len(self.driver_lines):
+            h[head.DRIVE] = jointkernels.driving_address()
+        if len(self.cam_lines):
+            h[head.TOUCH] = jointkernels.touching_address()
+
+    @property
+    def names(self) -> Sequence[str]:
+        """The joint, rod or driver of each line."""
+        return self.table.names
+
+    def evaluate(self, t: float) -> None:
+        """Put Φ, Φ̇, J and γ at a time, of what stands in `bodies`, into their arrays."""
+        from .jointkernels import evaluate
+
+        evaluate(self.head, t)
+
+    def remember(self) -> None:
+        """Keep turns and contacts of the last evaluation as those that the next ones are counted from."""
+        from .jointkernels import remember
+
+        remember(self.head)
+
+
+CAMS = (code.CAM2, code.FLAT2)
+
+
+def _place(h: Ints, first: int, functions: TimeFunctions) -> list[NDArray[np.generic]]:
+    """Write the addresses of functions of one variable: code, numbers, work, rows, and room for values."""
+    count = max(1, functions.count)
+    arrays: list[NDArray[np.generic]] = [
+        functions.code, functions.numbers, functions.work(), np.arange(count), np.zeros(3 * count),
+    ]  # fmt: skip
+    h[first : first + len(arrays)] = [x.ctypes.data for x in arrays]
+    return arrays
+
+
+def written(functions: Sequence[Function]) -> TimeFunctions:
+    """Return functions of one variable as compiled code reads them."""
+    return write(functions)

@@ -1,0 +1,1 @@
+"""The emitted joints in absolute coordinates: one module per space."""
