@@ -52,9 +52,8 @@ class DivideAndConquer:
         self.y = self._packed(posture)
         springs = self.applied.turns_over(one_lane(posture))
         self.system.loads.turns = np.array([float(springs[name][0]) for name in self.system.loads.springs])
-        self.K, self.F, self.trial, self.fresh = (
-            np.zeros((16, len(self.y))), np.zeros((8, len(self.y))), np.zeros(len(self.y)), np.zeros(len(self.y)),
-        )  # fmt: skip
+        n = len(self.y)
+        self.K, self.F, self.trial = np.zeros((16, n)), np.zeros((9, n)), np.zeros(n)
         self.control, self.told = np.zeros(stepping.N_CONTROL), np.zeros(stepping.N_COUNTS, dtype=np.int64)
         self.told[stepping.ORDER] = stepping.FIVE if self.tolerance >= ROUGH else stepping.EIGHT
         self.told[stepping.PROJECTED] = method == "dca-projected"
@@ -62,7 +61,7 @@ class DivideAndConquer:
 
     # ---- the state ------------------------------------------------------------------------------------------------
     def _packed(self, start: Posture) -> Array:
-        """Return coordinates of the centres, behind them their twists."""
+        """Return the coordinates of all bodies, behind them their rates."""
         d = self.model.dimension
         arm = np.einsum("nij,nj->ni", start.rotation, self.inertia.centre)[1:]
         place, twist = start.origin[1:] + arm, start.twist[1:].copy()
@@ -72,6 +71,7 @@ class DivideAndConquer:
         else:
             twist[:, :3] += np.cross(start.twist[1:, 3:], arm)
             turned = euler_parameters(start.rotation[1:])
+            twist = np.column_stack([twist[:, :3], _times(0.5 * twist[:, 3:].T, turned.T).T])
         return np.concatenate([np.column_stack([place, turned]).ravel(), twist.ravel()])
 
     def _remember(self, start: Start) -> None:
@@ -87,18 +87,19 @@ class DivideAndConquer:
     def _lanes(self, times: Array, states: Array, bends: Array) -> tuple[Motions, BodyLanes]:
         """Return states (lane x n) and accelerations (lane x body x w) as the motion of all bodies' origins."""
         d, m = self.model.dimension, len(self.model.bodies) - 1
-        per, w, n = (3, 3, len(times)) if d == 2 else (7, 6, len(times))
+        per, n = 3 if d == 2 else 7, len(times)
         motions = Motions(self.model, n)
         motions.time[:] = times
         motions.origin[:, 0], motions.turn[:, 0] = 0.0, 0.0
         q = states[:, : per * m].reshape(n, m, per).transpose(1, 2, 0)
-        twist = states[:, per * m :].reshape(n, m, w).transpose(1, 2, 0)
+        twist = states[:, per * m :].reshape(n, m, per).transpose(1, 2, 0)
         bend = bends.transpose(1, 2, 0)
         if d == 2:
             motions.turn[:, 1:, 0] = q[:, 2], twist[:, 2], bend[:, 2]
             c, s = np.cos(q[:, 2]), np.sin(q[:, 2])
             rotation = np.array([[c, -s], [s, c]]).transpose(2, 0, 1, 3)
         else:
+            twist = np.concatenate([twist[:, :3], spins(q[:, 3:], twist[:, 3:])], axis=1)
             motions.turn[0], motions.turn[1, 1:], motions.turn[2, 1:] = 0.0, twist[:, 3:], bend[:, 3:]
             rotation = rotations(q[:, 3:])
             assert motions.rotation is not None
@@ -123,13 +124,16 @@ class DivideAndConquer:
         out, bends = np.zeros((len(times), len(self.y))), np.zeros((len(times), m, s.J.shape[2]))
         turns = np.zeros((len(times), len(self.system.loads.springs)))
         stop, projected = None, self.told[stepping.PROJECTED]
-        ready = stepping.settle(s, self.t, self.y, projected, self.K[0])
+        ready = stepping.settle(s, self.t, self.y, projected)
         if not ready:
             stop = Stop(self.t, f"at t = {self.t:.9g} s: no accelerations follow from masses and joints")
+        if ready:
+            stepping.put_rates(s, self.y, self.K[0])
+            self.system.joints.remember()
         k = 0
         while ready and k < len(times) and times[k] <= self.t:
             out[k] = self.y
-            stepping.note(s, self.t, out[k], projected, bends[k], turns[k], self.trial)
+            stepping.note(s, self.t, out[k], projected, bends[k], turns[k])
             k += 1
         self.told[stepping.NEXT] = k
         if ready and k < len(times):
@@ -142,12 +146,12 @@ class DivideAndConquer:
         from . import dca_stepping as stepping
 
         control, s = self.control, self.system.tables
-        atol = np.full(len(self.y), self.tolerance)
+        atol, table = np.full(len(self.y), self.tolerance), stepping.tableau(int(self.told[stepping.ORDER]))
         control[stepping.TIME], control[stepping.END] = self.t, times[-1]
         control[stepping.TOLERANCE], control[stepping.STEP] = self.tolerance, self._first_step(float(times[-1]) - self.t)
         while control[stepping.TIME] < times[-1]:
             why = stepping.advance(
-                s, self.y, self.K, self.F, self.trial, self.fresh, atol, control, self.told, times, out, bends, turns
+                s, *table, self.y, self.K, self.F, self.trial, atol, control, self.told, times, out, bends, turns
             )
             self.t = float(control[stepping.TIME])
             if why == stepping.FAILED:
@@ -166,9 +170,10 @@ class DivideAndConquer:
 
         d0, d1 = norm(y), norm(rate)
         h = min(1e-6 if d0 < 1e-5 or d1 < 1e-5 else 0.01 * d0 / d1, left)
-        if not stepping.rates(self.system.tables, self.t + h, y + h * rate, self.fresh):
+        ahead = np.zeros_like(y)
+        if not stepping.rates(self.system.tables, self.t + h, y + h * rate, ahead):
             return h
-        largest = max(d1, norm(self.fresh - rate) / h)
+        largest = max(d1, norm(ahead - rate) / h)
         exponent = 1.0 / (5.0 if order == stepping.FIVE else 8.0)
         more = max(1e-6, h * 1e-3) if largest <= 1e-15 else (0.01 / largest) ** exponent
         return float(min(100 * h, more, left))
@@ -229,6 +234,18 @@ def euler_parameters(rotation: Array) -> Array:
     from scipy.spatial.transform import Rotation
 
     return np.asarray(np.roll(Rotation.from_matrix(rotation).as_quat(), 1, axis=1))
+
+
+def _times(x: Array, p: Array) -> Array:
+    """Return the product (0, x) p of a vector (3 x n) and Euler parameters (4 x n)."""
+    return np.concatenate([-np.sum(x * p[1:], axis=0)[None], x * p[0] + np.cross(x, p[1:], axis=0)])
+
+
+def spins(p: Array, rate: Array) -> Array:
+    """Return the angular velocities (body x 3 x lane, global axes) of Euler parameters and their rates: 2 G ṗ."""
+    scalar, vector = p[:, :1], p[:, 1:]
+    found = scalar * rate[:, 1:] - rate[:, :1] * vector + np.cross(vector, rate[:, 1:], axis=1)
+    return np.asarray(2.0 * found / np.sum(p * p, axis=1, keepdims=True))
 
 
 def rotations(p: Array) -> Array:

@@ -30,7 +30,7 @@ from .dca_system import (
     ACCELERATION, ALPHA, FACTORED, FAILURES, FREQUENCY, GAP_A, GAP_P, GAP_V, ITERATIONS, MOST, OPEN, POSITION,
     STABLE, VELOCITY,
 )  # fmt: skip
-from .jointkernels import evaluate, put_planar, put_rotation
+from .jointkernels import call1, evaluate, put_planar, put_rotation
 
 SLOW = 0.5  # an iteration that leaves more than this of the change before it ...
 ROUNDING = 1e-9  # ... and whose change is less than this part of what is sought has come down to rounding errors
@@ -85,12 +85,28 @@ def put_bodies(s, y):  # type: ignore[no-untyped-def]
             put_planar(bodies, b + 1, y[q], y[q + 1], y[q + 2], y[v], y[v + 1], y[v + 2])
         return
     for b in range(m):
-        q, v = 7 * b, 7 * m + 6 * b
+        q, v = 7 * b, 7 * (m + b)
         for i in range(3):
-            bodies[b + 1, code.PLACE3 + i] = y[q + i]
-        put_rotation(bodies, b + 1, y[q + 3], y[q + 4], y[q + 5], y[q + 6])
-        for i in range(6):
-            bodies[b + 1, code.VELOCITY3 + i] = y[v + i]
+            bodies[b + 1, code.PLACE3 + i], bodies[b + 1, code.VELOCITY3 + i] = y[q + i], y[v + i]
+        p0, p1, p2, p3 = y[q + 3], y[q + 4], y[q + 5], y[q + 6]
+        r0, r1, r2, r3 = y[v + 3], y[v + 4], y[v + 5], y[v + 6]
+        put_rotation(bodies, b + 1, p0, p1, p2, p3)
+        f = 2.0 / (p0 * p0 + p1 * p1 + p2 * p2 + p3 * p3)  # ω = 2 G ṗ
+        bodies[b + 1, code.OMEGA3] = f * (p0 * r1 - p1 * r0 + p2 * r3 - p3 * r2)
+        bodies[b + 1, code.OMEGA3 + 1] = f * (p0 * r2 - p2 * r0 + p3 * r1 - p1 * r3)
+        bodies[b + 1, code.OMEGA3 + 2] = f * (p0 * r3 - p3 * r0 + p1 * r2 - p2 * r1)
+
+
+@njit(no_cpython_wrapper=True, **COUNTED)
+@dated
+def spun(y, q, x0, x1, x2, out, at, factor):  # type: ignore[no-untyped-def]
+    """out += ½ (0, x) p + factor p: tangential and normal change of the Euler parameters p at y[q]."""
+    p0, p1, p2, p3 = y[q], y[q + 1], y[q + 2], y[q + 3]
+    a, b, c = 0.5 * x0, 0.5 * x1, 0.5 * x2
+    out[at] += factor * p0 - a * p1 - b * p2 - c * p3
+    out[at + 1] += factor * p1 + a * p0 + b * p3 - c * p2
+    out[at + 2] += factor * p2 + b * p0 + c * p1 - a * p3
+    out[at + 3] += factor * p3 + c * p0 + a * p2 - b * p1
 
 
 @njit(no_cpython_wrapper=True, **COUNTED)
@@ -104,12 +120,10 @@ def move(y, b, m, w, x):  # type: ignore[no-untyped-def]
     q = 7 * b
     for i in range(3):
         y[q + i] += x[i]
-    e0, e1, e2, e3 = y[q + 3], y[q + 4], y[q + 5], y[q + 6]
-    a, b_, c = 0.5 * x[3], 0.5 * x[4], 0.5 * x[5]
-    p0, p1 = e0 - a * e1 - b_ * e2 - c * e3, e1 + a * e0 + b_ * e3 - c * e2
-    p2, p3 = e2 + b_ * e0 + c * e1 - a * e3, e3 + c * e0 + a * e2 - b_ * e1
-    size = 1.0 / math.sqrt(p0 * p0 + p1 * p1 + p2 * p2 + p3 * p3)
-    y[q + 3], y[q + 4], y[q + 5], y[q + 6] = size * p0, size * p1, size * p2, size * p3
+    spun(y, q + 3, x[3], x[4], x[5], y, q + 3, 0.0)
+    size = math.sqrt(y[q + 3] ** 2 + y[q + 4] ** 2 + y[q + 5] ** 2 + y[q + 6] ** 2)
+    for i in range(3, 7):
+        y[q + i] /= size
 
 
 @njit(no_cpython_wrapper=True, **COUNTED)
@@ -209,6 +223,8 @@ def assemble(s):  # type: ignore[no-untyped-def]
     put_masses(s)
     n = len(s.nodes)
     s.counts[FACTORED] += 1
+    if s.threads[0] != 0:
+        return call1(s.threads[0], (s.threads.ctypes.data,)) == 0
     return factor(
         s.nodes, s.parts, s.destinations, s.ties, s.matrices, s.leaf, s.jacobian, 1.0 / s.settings[ALPHA], 0, n
     ) == n  # fmt: skip
@@ -219,8 +235,12 @@ def assemble(s):  # type: ignore[no-untyped-def]
 def improve(s):  # type: ignore[no-untyped-def]
     """One iteration: the change of what is sought (s.change) and of λ for the residuals in s.rest and s.gap."""
     n = len(s.nodes)
-    up(s.nodes, s.parts, s.destinations, s.ties, s.matrices, s.vectors, s.rest, s.gap, 0, n)
-    down(s.nodes, s.ties, s.gone, s.matrices, s.vectors, s.change, s.force_change, 0, n)
+    if s.threads[0] != 0:
+        call1(s.threads[1], (s.threads.ctypes.data,))
+        call1(s.threads[2], (s.threads.ctypes.data,))
+    else:
+        up(s.nodes, s.parts, s.destinations, s.ties, s.matrices, s.vectors, s.rest, s.gap, 0, n)
+        down(s.nodes, s.ties, s.gone, s.matrices, s.vectors, s.change, s.force_change, 0, n)
     size = 0.0
     for b in range(len(s.change)):
         for i in range(s.change.shape[1]):
@@ -282,29 +302,28 @@ def rates(s, t, y, out):  # type: ignore[no-untyped-def]
     return True
 
 
-@njit(no_cpython_wrapper=True, **COUNTED)
+@njit(**COUNTED)
 @dated
 def put_rates(s, y, out):  # type: ignore[no-untyped-def]
-    """ẏ from the accelerations found; lengths of Euler parameters come back to one as positions do, with Ω."""
+    """ẏ from the accelerations found; Φ̈ + 2 Ω μ Φ̇ + Ω² Φ of the normalisations is zero (Eq. 7)."""
     m, w = len(s.leaf), s.J.shape[2]
-    if w == 3:
-        for i in range(3 * m):
-            out[i] = y[3 * m + i]
-            out[3 * m + i] = s.found[i // 3, i % 3]
-        return
+    per = len(y) // (2 * m)
+    omega, mu = s.settings[FREQUENCY], s.settings[STABLE]
+    for i in range(per * m):
+        out[i] = y[per * m + i]
     for b in range(m):
-        q, v = 7 * b, 7 * m + 6 * b
+        q, v = per * b, per * (m + b)
         for i in range(3):
-            out[q + i] = y[v + i]
-        e0, e1, e2, e3 = y[q + 3], y[q + 4], y[q + 5], y[q + 6]
-        x, y_, z = 0.5 * y[v + 3], 0.5 * y[v + 4], 0.5 * y[v + 5]
-        back = 0.5 * s.settings[FREQUENCY] * (1.0 - e0 * e0 - e1 * e1 - e2 * e2 - e3 * e3)
-        out[q + 3] = back * e0 - x * e1 - y_ * e2 - z * e3
-        out[q + 4] = back * e1 + x * e0 + y_ * e3 - z * e2
-        out[q + 5] = back * e2 + y_ * e0 + z * e1 - x * e3
-        out[q + 6] = back * e3 + z * e0 + x * e2 - y_ * e1
-        for i in range(6):
             out[v + i] = s.found[b, i]
+        if w == 6:
+            square, slope, speed = 0.0, 0.0, 0.0
+            for i in range(3, 7):
+                square += y[q + i] * y[q + i]
+                slope += y[q + i] * y[v + i]
+                speed += y[v + i] * y[v + i]
+                out[v + i] = 0.0
+            normal = -speed - omega * (2.0 * mu * slope + 0.5 * omega * (square - 1.0))
+            spun(y, q + 3, s.found[b, 3], s.found[b, 4], s.found[b, 5], out, v + 3, normal / square)
 
 
 @njit(**COUNTED)
@@ -341,7 +360,12 @@ def project(s, t, y):  # type: ignore[no-untyped-def]
         before = size
     if not assemble(s):
         return False
-    first = 3 * m if w == 3 else 7 * m
+    per = len(y) // (2 * m)
+    if w == 6:
+        for b in range(m):  # of ṗ what lies along p is not seen by ω
+            q, v = 7 * b + 3, 7 * (m + b) + 3
+            slope = y[q] * y[v] + y[q + 1] * y[v + 1] + y[q + 2] * y[v + 2] + y[q + 3] * y[v + 3]
+            spun(y, q, 0.0, 0.0, 0.0, y, v, -slope)
     fill(s.found, 0.0)  # here q̇ - q̇*
     s.force[:] = 0.0
     before = np.inf
@@ -356,8 +380,10 @@ def project(s, t, y):  # type: ignore[no-untyped-def]
             return False
         add(s.found, s.change)
         for b in range(m):
-            for i in range(w):
-                y[first + w * b + i] += s.change[b, i]
+            for i in range(3):
+                y[per * (m + b) + i] += s.change[b, i]
+            if w == 6:
+                spun(y, per * b + 3, s.change[b, 3], s.change[b, 4], s.change[b, 5], y, per * (m + b) + 3, 0.0)
         if finished(size, before, s.settings[VELOCITY], 1.0):
             break
         before = size
@@ -373,11 +399,17 @@ def observe(s, y):  # type: ignore[no-untyped-def]
     m, w = len(s.leaf), s.J.shape[2]
     put(s.gap, s.gamma)
     rows_times(s, s.found, s.gap)
-    square = length(s.phi) ** 2
+    position, velocity, acceleration = length(s.phi) ** 2, length(s.rate) ** 2, length(s.gap) ** 2
     if w == 6:
+        omega, mu = s.settings[FREQUENCY], s.settings[STABLE]
         for b in range(m):
-            q = 7 * b + 3
-            square += (y[q] ** 2 + y[q + 1] ** 2 + y[q + 2] ** 2 + y[q + 3] ** 2 - 1.0) ** 2
-    s.largest[GAP_P] = max(s.largest[GAP_P], math.sqrt(square))
-    s.largest[GAP_V] = max(s.largest[GAP_V], length(s.rate))
-    s.largest[GAP_A] = max(s.largest[GAP_A], length(s.gap))
+            phi, rate = -1.0, 0.0
+            for i in range(3, 7):
+                phi += y[7 * b + i] ** 2
+                rate += 2.0 * y[7 * b + i] * y[7 * (m + b) + i]
+            position += phi * phi
+            velocity += rate * rate
+            acceleration += (omega * (2.0 * mu * rate + omega * phi)) ** 2
+    s.largest[GAP_P] = max(s.largest[GAP_P], math.sqrt(position))
+    s.largest[GAP_V] = max(s.largest[GAP_V], math.sqrt(velocity))
+    s.largest[GAP_A] = max(s.largest[GAP_A], math.sqrt(acceleration))

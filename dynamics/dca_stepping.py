@@ -10,26 +10,31 @@ import numpy as np
 from numba import njit
 from scipy.integrate import RK45
 
+from ..mechanism.model import Array
 from ..runtime.sources import dated
 from .bodyloadkernels import follow_turns
 from .bodyloads import KIND, TORSION, TURN
-from .dca_equations import accelerations, observe, project, put, put_rates, rates
+from .dca_equations import accelerations, assemble, observe, project, put, put_bodies, put_rates, rates
 from .dca_kernels import COUNTED
-from .integrator import A as A8
-from .integrator import C as C8
-from .integrator import LEAST, MOST, SAFETY, dense, error_of, interpolate
-from .jointkernels import remember
+from .integrator import LEAST, MOST, SAFETY, A, C, dense, error_of, interpolate
+from .jointkernels import evaluate, remember
 
 FIVE, EIGHT = 5, 8
 STAGES5, STAGES8 = 6, 12
-A5 = np.zeros((STAGES5 + 1, STAGES5 + 1))
-A5[:STAGES5, : STAGES5 - 1], A5[STAGES5, :STAGES5] = RK45.A, RK45.B
-C5 = np.append(RK45.C, 1.0)
 E5, P5 = np.array(RK45.E), np.array(RK45.P)
 PATIENCE = 200  # steps after which it returns in any case, so that the user can interrupt
 GO_ON, FAILED = 0, 1
 TIME, STEP, END, TOLERANCE, N_CONTROL = range(5)
 NEXT, STEPS, EVALUATIONS, ORDER, PROJECTED, N_COUNTS = range(6)
+
+
+def tableau(order: int) -> tuple[Array, Array]:
+    """Return all rows of coefficients and their times; the result of a step is the row behind its stages."""
+    if order == EIGHT:
+        return A.copy(), C.copy()
+    rows = np.zeros((STAGES5 + 1, STAGES5 + 1))
+    rows[:STAGES5, : STAGES5 - 1], rows[STAGES5, :STAGES5] = RK45.A, RK45.B
+    return rows, np.append(RK45.C, 1.0)
 
 
 @njit(no_cpython_wrapper=True, **COUNTED)
@@ -71,31 +76,28 @@ def inside5(u, h, y, K, out):  # type: ignore[no-untyped-def]
         out[i] = y[i] + h * total
 
 
-@njit(no_cpython_wrapper=True, **COUNTED)
+@njit(**COUNTED)
 @dated
-def attempt(s, t, h, y, K, trial, atol, control, counts):  # type: ignore[no-untyped-def]
-    """All stages of a step; returns its error over the tolerance, negative where it has no solution."""
-    if counts[ORDER] == FIVE:
-        counts[EVALUATIONS] += STAGES5
-        if stages(s, A5, C5, t, h, y, K, trial, 1, STAGES5):
-            return error5(h, y, K, trial, atol, control[TOLERANCE])
-        return -1.0
-    counts[EVALUATIONS] += STAGES8
-    if stages(s, A8, C8, t, h, y, K, trial, 1, STAGES8):
-        return error_of(h, y, K, trial, atol, control[TOLERANCE])
-    return -1.0
+def settle(s, t, y, projected):  # type: ignore[no-untyped-def]
+    """Project a state and find its accelerations; False where there are none."""
+    if projected != 0:
+        if not project(s, t, y):
+            return False
+    else:
+        put_bodies(s, y)
+        evaluate(s.head, t)
+        if not assemble(s):
+            return False
+    return accelerations(s, t)
 
 
 @njit(**COUNTED)
 @dated
-def note(s, t, y, projected, bend, turns, spare):  # type: ignore[no-untyped-def]
+def note(s, t, y, projected, bend, turns):  # type: ignore[no-untyped-def]
     """The accelerations at a state for the results, projected before; False where there are none."""
-    if projected != 0:
-        if not project(s, t, y) or not accelerations(s, t):
-            return False
-    elif not rates(s, t, y, spare):
+    if not settle(s, t, y, projected):
         return False
-    if projected != 0:
+    if projected != 0:  # otherwise what lies between the steps is less exact than they are
         observe(s, y)
     for b in range(len(bend)):
         put(bend[b], s.found[b])
@@ -109,29 +111,13 @@ def note(s, t, y, projected, bend, turns, spare):  # type: ignore[no-untyped-def
 
 @njit(**COUNTED)
 @dated
-def settle(s, t, y, projected, out):  # type: ignore[no-untyped-def]
-    """End a step at a state: project it, put its rates into `out`, keep what the next ones are counted from."""
-    if projected != 0:
-        if not project(s, t, y) or not accelerations(s, t):
-            return False
-        put_rates(s, y, out)
-    elif not rates(s, t, y, out):
-        return False
-    observe(s, y)
-    remember(s.head)
-    follow_turns(s.loads, s.bodies)
-    return True
-
-
-@njit(**COUNTED)
-@dated
-def advance(s, y, K, F, trial, fresh, atol, control, counts, times, out, bends, turns):  # type: ignore[no-untyped-def]
+def advance(s, A, C, y, K, F, trial, atol, control, counts, times, out, bends, turns):  # type: ignore[no-untyped-def]
     """Step to the end, or until no step is short enough; states and accelerations at the asked times are kept.
 
     K[0] holds the rates at the present state.
     """
-    end, n, projected = control[END], len(y), counts[PROJECTED]
-    exponent, last = (-0.2, STAGES5) if counts[ORDER] == FIVE else (-0.125, STAGES8)
+    end, rtol, projected, five = control[END], control[TOLERANCE], counts[PROJECTED], counts[ORDER] == FIVE
+    exponent, last = (-0.2, STAGES5) if five else (-0.125, STAGES8)
     for _ in range(PATIENCE):
         t = control[TIME]
         least = 10.0 * abs(np.nextafter(t, np.inf) - t)
@@ -142,16 +128,18 @@ def advance(s, y, K, F, trial, fresh, atol, control, counts, times, out, bends, 
                 return FAILED
             ahead = min(t + h, end)
             h = ahead - t
-            error = attempt(s, t, h, y, K, trial, atol, control, counts)
+            error = -1.0
+            if stages(s, A, C, t, h, y, K, trial, 1, last):
+                if five:
+                    error = error5(h, y, K, trial, atol, rtol)
+                else:
+                    error = error_of(h, y, K, trial, atol, rtol)
+            counts[EVALUATIONS] += last
             if 0.0 <= error < 1.0:
                 put(F[7], trial)
-                if projected == 0:
-                    put(fresh, K[last])
+                if settle(s, ahead, trial, projected):
                     observe(s, trial)
-                    remember(s.head)
-                    follow_turns(s.loads, s.bodies)
-                    break
-                if settle(s, ahead, trial, projected, fresh):
+                    put_rates(s, trial, F[8])
                     break
                 error = -1.0
             h *= max(LEAST, SAFETY * error**exponent) if error > 0.0 else LEAST
@@ -159,26 +147,28 @@ def advance(s, y, K, F, trial, fresh, atol, control, counts, times, out, bends, 
         factor = MOST if error == 0.0 else min(MOST, SAFETY * error**exponent)
         control[STEP] = h * (min(1.0, factor) if rejected else factor)
         counts[STEPS] += 1
+        remember(s.head)
+        follow_turns(s.loads, s.bodies)
         k = counts[NEXT]
         if k < len(times) and times[k] <= ahead:
-            if times[k] < ahead and counts[ORDER] == EIGHT:
-                if not stages(s, A8, C8, t, h, y, K, F[0], STAGES8 + 1, STAGES8 + 3):
+            if times[k] < ahead and not five:
+                if not stages(s, A, C, t, h, y, K, F[0], STAGES8 + 1, STAGES8 + 3):
                     return FAILED
                 dense(h, y, K, F)
                 counts[EVALUATIONS] += 3
             while k < len(times) and times[k] <= ahead:
                 if times[k] == ahead:
                     put(out[k], trial)
-                elif counts[ORDER] == FIVE:
+                elif five:
                     inside5((times[k] - t) / h, h, y, K, out[k])
                 else:
                     interpolate((times[k] - t) / h, y, F, out, k)
-                if not note(s, times[k], out[k], projected, bends[k], turns[k], K[STAGES8 + 3]):
+                if not note(s, times[k], out[k], projected, bends[k], turns[k]):
                     return FAILED
                 k += 1
             counts[NEXT] = k
         put(y, trial)
-        put(K[0], fresh)
+        put(K[0], F[8])
         control[TIME] = ahead
         if ahead >= end:
             return GO_ON

@@ -20,6 +20,7 @@ Ints = NDArray[np.int64]
 ALPHA, FREQUENCY, STABLE, POSITION, VELOCITY, ACCELERATION, OPEN, N_SETTINGS = range(8)
 MOST, FACTORED, ITERATIONS, FAILURES, N_COUNTS = range(5)
 GAP_P, GAP_V, GAP_A, N_LARGEST = range(4)
+THREADS = 27  # places for threads: three functions, arrays, sizes
 LIGHT = 1e-12  # eigenvalues of a mass matrix below this part of the largest: the body alone has no acceleration
 
 
@@ -56,6 +57,8 @@ class System(NamedTuple):
     settings: Array
     counts: Ints
     largest: Array
+    threads: Ints  # addresses for threads, see dca_threads; zeros without
+    lost: Ints
 
 
 class DcaSystem:
@@ -92,7 +95,7 @@ class DcaSystem:
             j.head, items, j.bodies, j.phi, j.rate, j.gamma, j.J, self.loads.tables, own, leaf, *layout,
             np.zeros_like(j.J), np.zeros((m + 1, w)), np.zeros((m, w)), np.zeros(n_rows), np.zeros((m, w)),
             np.zeros(n_rows), np.zeros((m, w)), np.zeros(n_rows), np.zeros((3, 3)), settings, counts,
-            np.zeros(N_LARGEST),
+            np.zeros(N_LARGEST), np.zeros(THREADS, dtype=np.int64), np.zeros(len(layout.nodes), dtype=np.int64),
         )  # fmt: skip
 
     def _roles(self, line: int) -> tuple[int, int, int]:
