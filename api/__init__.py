@@ -27,12 +27,12 @@ __all__ = [
 
 if TYPE_CHECKING:
     from assurgent.builder import Mechanism
-    from assurgent.codegen.generate import generate
     from assurgent.common.errors import AssemblyError, AssurgentError, GenerationError, InputError
     from assurgent.motion.results import Results
     from assurgent.runtime.group_type import GroupType
     from assurgent.runtime.library import load
     from assurgent.runtime.library import names as types
+    from assurgent.runtime.library_build import generate
 
 # Imported when first used: `import assurgent` loads neither Numba nor SymPy.
 _HOMES = {
@@ -43,7 +43,7 @@ _HOMES = {
     "Mechanism": ("assurgent.builder", "Mechanism"),
     "Results": ("assurgent.motion.results", "Results"),
     "GroupType": ("assurgent.runtime.group_type", "GroupType"),
-    "generate": ("assurgent.codegen.generate", "generate"),
+    "generate": ("assurgent.runtime.library_build", "generate"),
     "load": ("assurgent.runtime.library", "load"),
     "types": ("assurgent.runtime.library", "names"),
 }

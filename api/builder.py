@@ -62,6 +62,7 @@ class Mechanism:
         self.actuators: dict[str, dict[str, Any]] = {}
         self.assembly: dict[str, int] = {}
         self.vectors: dict[str, dict[str, Any]] = {}
+        self.groups: dict[str, dict[str, Any]] = {}
         self.folder = Path()
         self._kept: Reuse | None = None  # what the last run read and planned
 
@@ -107,6 +108,11 @@ class Mechanism:
         self._new("vectors", self.vectors, name)
         self.vectors[name] = {"body": body, **fields}
 
+    def group(self, name: str, type: str, where: Mapping[str, Any] | None = None) -> None:
+        """Solve a group by a type of the library or of your own; `where` says what the type's names are here."""
+        self._new("groups", self.groups, name)
+        self.groups[name] = {"type": type, **({"where": where} if where else {})}
+
     def _new(self, table: str, entries: Mapping[str, object], name: str) -> None:
         if name in entries:
             raise InputError(f"{self._origin}: [{table}] {name}: is there already - choose another name")
@@ -128,11 +134,11 @@ class Mechanism:
                 found[table] = entries
         return found
 
-    def model(self, **settings: float) -> Model:
+    def model(self, **settings: float | str) -> Model:
         """Return the validated model; settings override parameters."""
         return from_data(self.data(), self._origin, settings, self.folder)
 
-    def structure(self, **settings: float) -> Structure:
+    def structure(self, **settings: float | str) -> Structure:
         """Return the structural groups, with the parameters given here instead of their own values."""
         from assurgent.mechanism.plans.planning import study
 
@@ -144,7 +150,7 @@ class Mechanism:
         method: str = "td",
         jerk: bool = False,
         threads: int = 1,
-        **settings: float,
+        **settings: float | str,
     ) -> Results:
         """Return the motion at the given times, or at those of `simulation`; with the jerks of points if asked.
 
@@ -153,13 +159,13 @@ class Mechanism:
         """
         from assurgent.motion.run import raise_failure
 
-        outcome = self._reused().run(settings, _asked(times), method, jerk, threads)
+        outcome = self._reused().run(self._numbers(settings), _asked(times), method, jerk, threads)
         if outcome.failure is not None:
             raise_failure(outcome.failure, outcome.results)
         return outcome.results
 
     def verify(
-        self, times: Sequence[float] | None = None, bound: float = 1e-11, **settings: float
+        self, times: Sequence[float] | None = None, bound: float = 1e-11, **settings: float | str
     ) -> MechanismVerification:
         """Return every group three ways at some instants, and the whole against absolute coordinates."""
         from assurgent.verification.verify_mechanism import verify_mechanism
@@ -170,12 +176,19 @@ class Mechanism:
         self,
         methods: Sequence[str] = ("td", "3ot", "global", "global-sparse"),
         times: Sequence[float] | None = None,
-        **settings: float,
+        **settings: float | str,
     ) -> Comparison:
         """Return methods of run side by side; the first is the reference."""
         from assurgent.verification.comparison import compare
 
         return compare(self.model(**settings), methods, _asked(times))
+
+    def _numbers(self, settings: Mapping[str, float | str]) -> dict[str, Any]:
+        """Return settings as numbers: a formula, such as "18 deg", has the value that it has in the file."""
+        if not any(isinstance(value, str) for value in settings.values()):
+            return dict(settings)
+        found = self.model(**settings).parameters
+        return {name: found[name] for name in settings}
 
     def _reused(self) -> Reuse:
         """Return what was read and planned of these values before, or what will be."""
@@ -207,7 +220,7 @@ class Mechanism:
         origin = self._origin
         return CompiledMechanism(self.data(), origin, self.folder, times, points, bodies, joints, parameters)
 
-    def inverse(self, times: Sequence[float] | None = None, method: str = "direct", **settings: float) -> Results:
+    def inverse(self, times: Sequence[float] | None = None, method: str = "direct", **settings: float | str) -> Results:
         """Return efforts, reactions and energies along the motion that the drivers prescribe.
 
         >>> found = Mechanism.load("my.toml").inverse()
@@ -218,7 +231,7 @@ class Mechanism:
         from assurgent.dynamics.computed import check_scheme, inverse_dynamics
 
         check_scheme(method)
-        prepared = self._reused().prepared(settings)
+        prepared = self._reused().prepared(self._numbers(settings))
         return inverse_dynamics(prepared[1].model, _asked(times), method, prepared=prepared).finished()
 
     def simulate(
@@ -227,7 +240,7 @@ class Mechanism:
         method: str | None = None,
         stop_at_bifurcation: bool = False,
         fixed_step: float | None = None,
-        **settings: float,
+        **settings: float | str,
     ) -> Results:
         """Return the motion under the loads from `initial` (or from rest at the sketch) on, with its forces.
 
@@ -241,14 +254,14 @@ class Mechanism:
         """
         from assurgent.dynamics.computed import simulation
 
-        begun, through = self._reused().begun(settings), not stop_at_bifurcation
+        begun, through = self._reused().begun(self._numbers(settings)), not stop_at_bifurcation
         model = begun.model if begun else self.model(**settings)
         found = simulation(model, _asked(times), method, through=through, fixed_step=fixed_step, begun=begun)
         if begun:
             begun.learn()
         return found.finished()
 
-    def equilibrium(self, **settings: float) -> Equilibrium:
+    def equilibrium(self, **settings: float | str) -> Equilibrium:
         """Return the position of rest nearest to the sketch or to `initial`, and the small vibrations about it.
 
         >>> found = Mechanism.load("my.toml").equilibrium()
@@ -269,27 +282,42 @@ class Mechanism:
 
         `reactions` (True, or names of joints) and `energy` show what `inverse` and `simulate` found.
         """
-        self._check(results)
+        model = self._model_of(results)
         if reactions or energy:
             from assurgent.pictures.dynamics_plot import dynamics_figure
 
-            return dynamics_figure(results, self.model(), reactions, energy, names)
+            return dynamics_figure(results, model, reactions, energy, names)
         from assurgent.pictures.plot import plot
 
-        return plot(results, self.model(), names)
+        return plot(results, model, names)
 
     def animate(self, results: Results, path: Path | str, **options: Any) -> Path:
         """Write an animation (.gif .mp4 .html .svg); options are those of `pictures.animate.animate`."""
         from assurgent.pictures.animate import animate
 
-        self._check(results)
-        return animate(self.model(), results, path, **options)
+        return animate(self._model_of(results), results, path, **options)
 
-    def _check(self, results: object) -> None:
-        from assurgent.motion.results import Results
+    def report(self, path: Path | str, verification: bool = True, **settings: float) -> Path:
+        """Write one page on the mechanism (.html, or .tex with its figures beside it) and return its path.
+
+        Where the motion ends early, the page is written as far as it came, and AssemblyError raised.
+        """
+        from assurgent.report.document import write_report
+
+        write_report(self.model(**settings), path, verification).motion.finished()
+        return Path(path)
+
+    def _model_of(self, results: object) -> Model:
+        """Return the design that results were computed for; results of another mechanism are refused."""
+        from assurgent.motion.results import Results, check_origin
 
         if not isinstance(results, Results):
             raise InputError(f"{self._origin}: results are what run, inverse or simulate return, not {shown(results)}")
+        if not results.parameters.keys() <= self.parameters.keys():
+            check_origin(self.model(), results)
+        model = self.model(**{name: value for name, value in results.parameters.items() if name in self.parameters})
+        check_origin(model, results)
+        return model
 
     def text(self) -> str:
         """Return the mechanism as the text of a file."""
@@ -341,9 +369,9 @@ def to_toml(data: Mapping[str, Any]) -> str:
     for name, table in data.items():
         if not isinstance(table, dict):
             continue
-        if name == "bodies":
+        if name in ("bodies", "groups"):
             for body, entries in table.items():
-                lines += ["", f"[bodies.{_key(body)}]", *(f"{_key(k)} = {_value(v)}" for k, v in entries.items())]
+                lines += ["", f"[{name}.{_key(body)}]", *(f"{_key(k)} = {_value(v)}" for k, v in entries.items())]
         else:
             lines += ["", f"[{_key(name)}]", *(f"{_key(k)} = {_value(v)}" for k, v in table.items())]
     return "\n".join(lines) + "\n"

@@ -12,7 +12,7 @@ from ..mechanism.plans.plan import Array
 from ..motion.kinematics import prepare
 from ..motion.run import begin
 from ..runtime.program import Program, Terms
-from .drafts import Draft
+from .drafts import ProgramDraft
 from .time_derivatives import Jet, constant, meet, point
 
 PLANAR_SPEED, PLANAR_STEP = 34.96, 0.005
@@ -67,7 +67,7 @@ def single(rows: Sequence[int]) -> list[Terms]:
 
 
 def drafted(
-    draft: Draft,
+    draft: ProgramDraft,
     rows: Sequence[int],
     n_equations: int,
     start: float,
@@ -146,7 +146,7 @@ def spatial(k: int, speed: float, paper: bool) -> Chain:
     its slider. The crank's six come from explicit equations, which no pose makes singular, in place of Eq. 50a, of
     whose nine rows any fixed choice of six is singular somewhere in a turn. Otherwise one unknown a rod, nEq = k + 3.
     """
-    draft = Draft("spatial slider-crank", "spatial")
+    draft = ProgramDraft("spatial slider-crank", "spatial")
     lines = guides(k)
     origin, V1 = draft.constants((0.0, 0.0, 0.0)), draft.constants((0.0, 0.0, 1.0))
     along, across = draft.constants((1.0, 0.0, 0.0)), draft.constants((0.0, 1.0, 0.0))

@@ -17,7 +17,7 @@ from ..runtime.program import ONE, ZERO, GroupStep, LinearStep, Program, Terms
 from ..runtime.solvers import Solver
 
 
-class Draft:
+class ProgramDraft:
     """A program under construction; one row, `driver`, is given over time, and so are those of `given`."""
 
     def __init__(self, name: str, space: str = "planar") -> None:

@@ -42,7 +42,7 @@ class Prepared:
 
 
 @dataclass(frozen=True)
-class Peer:
+class DynamicsPeer:
     """A program to compare with."""
 
     name: str

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..mechanism.model import FRAME, Array, Spring
 from .dynamics_cases import Case, joint_places
-from .dynamics_common import Peer, Prepared, Run, clocked, gravity_of, halved, torques, tree_of, turned
+from .dynamics_common import DynamicsPeer, Prepared, Run, clocked, gravity_of, halved, torques, tree_of, turned
 
 
 # ---- Exudyn -------------------------------------------------------------------------------------------------------
@@ -312,7 +312,7 @@ def pinocchio(case: Case) -> Prepared:
 
 
 PEERS = (
-    Peer("Exudyn", "exudyn", "redundant coordinates, generalised-α, one step", exudyn),
-    Peer("MuJoCo", "mujoco", "tree and connect, RK4 compiled, one mj_forward", mujoco),
-    Peer("Pinocchio", "pin", "tree and constraintDynamics, SciPy's DOP853", pinocchio),
+    DynamicsPeer("Exudyn", "exudyn", "redundant coordinates, generalised-α, one step", exudyn),
+    DynamicsPeer("MuJoCo", "mujoco", "tree and connect, RK4 compiled, one mj_forward", mujoco),
+    DynamicsPeer("Pinocchio", "pin", "tree and constraintDynamics, SciPy's DOP853", pinocchio),
 )

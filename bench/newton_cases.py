@@ -6,14 +6,15 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from ..common.type_files import module_name
 from ..mechanism.plans.plan import Array
 from ..runtime.group_type import GroupType
 from ..runtime.library import key_of
-from ..runtime.store import Store, module_name
+from ..runtime.store import Store
 from .chains import PLANAR_SPEED, Chain, drafted, turning
 from .competitors import Check
 from .data_files import text
-from .drafts import Draft
+from .drafts import ProgramDraft
 from .time_derivatives import Jet, constant
 
 DEGREE = float(np.radians(1.0)) / PLANAR_SPEED  # time in which the input turns by a degree: the step of these cases
@@ -67,7 +68,7 @@ def _rods(rods: Sequence[tuple[int, int, float]]) -> Check:
 
 def triad_alone() -> tuple[Chain, Check]:
     """Return one triad of six revolutes whose input A is given on a circle; B and C are fixed."""
-    draft, par = Draft("triad"), _triad_parameters()
+    draft, par = ProgramDraft("triad"), _triad_parameters()
     A, fixed = draft.rows(2), draft.constants(_BASE[1:].ravel())
     found = draft.group("triad-6R", (*A, *fixed), par, _BODY[:2].ravel().tolist())
 
@@ -82,7 +83,7 @@ def triad_alone() -> tuple[Chain, Check]:
 
 def triad_chain(k: int) -> tuple[Chain, Check]:
     """Return k triads on a crank, leg A of each pinned to the corner D of the one before; nEq = 4k + 2."""
-    draft, par = Draft("triads"), _triad_parameters()
+    draft, par = ProgramDraft("triads"), _triad_parameters()
     shift = np.zeros(2)
     bases = []
     for _ in range(k):
@@ -112,7 +113,7 @@ _U1, _U2 = np.array([2.0, -6.0, 1.0]) / np.sqrt(41.0), np.array([1.0, 5.0, -3.0]
 
 def spatial_alone() -> tuple[Chain, Check]:
     """Return a spatial group of eight unknowns: a coupler on rods and sliders whose input B is given on a circle."""
-    draft = Draft("coupler", "spatial")
+    draft = ProgramDraft("coupler", "spatial")
     ends = ((_P, _Q), (_P, _B), (_P, _A2), (_Q, _A1), (_P, _S1), (_Q, _S1), (_P, _S2), (_Q, _S2))
     par = tuple(float(np.linalg.norm(a - b)) for a, b in ends)
     first = draft.rows(3)
@@ -141,8 +142,8 @@ def own_type(name: str, text: str) -> GroupType:
     store = Store()
     found = store.find(module_name(name), key_of(text))
     if found is None:
-        from ..codegen.generate import generate_type
         from ..codegen.specification_reader import parse_spec
+        from ..runtime.library_build import generate_type
 
         found = generate_type(parse_spec(text, f"{name}.toml"), store=store).stored
     return GroupType(found.load())

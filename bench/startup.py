@@ -103,8 +103,8 @@ def claims(found: Mapping[str, Wait]) -> list[Claim]:
 
 def type_stages(name: str) -> dict[str, float]:
     """Return seconds of each stage of making a shipped type anew, in a store of its own."""
-    from ..codegen.generate import find_specification, generate_type
     from ..codegen.specification_reader import parse_spec
+    from ..runtime.library_build import find_specification, generate_type
     from ..runtime.store import Store
 
     text = find_specification(name).text

@@ -16,7 +16,7 @@ from ..runtime.group_type import GroupType
 from ..runtime.library import load, names
 from .chains import drafted
 from .competitors import Modular
-from .drafts import Draft
+from .drafts import ProgramDraft
 
 if TYPE_CHECKING:
     from ..codegen.sampling import Configuration
@@ -46,7 +46,7 @@ class Timing:
 
 def time_group(group: GroupType, c: Configuration, lanes: int) -> Timing:
     """Time the sweeps of a type at one configuration, its known coordinates given."""
-    draft = Draft(group.module.NAME)
+    draft = ProgramDraft(group.module.NAME)
     known = draft.rows(len(group.independent))
     found = draft.group(group, known, c.par.tolist(), c.phi.tolist())
 
@@ -64,8 +64,8 @@ def time_group(group: GroupType, c: Configuration, lanes: int) -> Timing:
 def group_table(chosen: Sequence[str] | None, lanes: int) -> Table:
     """Return position, velocity and acceleration of each type per lane: TD and 3OT, and as ratios."""
     from ..codegen.derive import derive
-    from ..codegen.generate import find_specification
     from ..codegen.sampling import Sampler
+    from ..runtime.library_build import find_specification
 
     table = Table(
         title=f"position + velocity + acceleration over {lanes} lanes, one thread, best of {REPEATS}; "

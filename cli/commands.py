@@ -21,10 +21,11 @@ from ..bench.command import add_arguments as bench_arguments
 from ..common.errors import AssurgentError, InputError, nearest
 from . import dynamics_commands as cli_dynamics
 from . import mechanism_commands as cli_mechanism
+from . import report_command as cli_report
 from . import verify_commands as cli_verify
 
 if TYPE_CHECKING:
-    from ..codegen.verify import Verification
+    from ..codegen.outcome import Verification
 
 out = Console()
 err = Console(stderr=True)
@@ -91,7 +92,7 @@ def _usable(chosen: Sequence[str]) -> tuple[list[str], bool]:
 
 
 def command_generate(options: argparse.Namespace) -> int:
-    from ..codegen.generate import generate
+    from ..runtime.library_build import generate
 
     path = Path(options.spec)
 
@@ -120,9 +121,10 @@ def command_verify(options: argparse.Namespace) -> int:
     from rich.progress import Progress
 
     from ..codegen.derive import derive
-    from ..codegen.generate import find_specification
-    from ..codegen.verify import BOUND, verify_module
+    from ..codegen.outcome import BOUND
+    from ..codegen.verify import verify_module
     from ..runtime.library import load
+    from ..runtime.library_build import find_specification
 
     results, bound = [], options.bound or BOUND
     joints = not options.types or cli_verify.JOINTS in options.types
@@ -205,8 +207,8 @@ def _number(value: float | None, bound: float) -> str:
 
 def command_show(options: argparse.Namespace) -> int:
     from ..codegen.derive import derive
-    from ..codegen.generate import find_specification
     from ..codegen.show import described, document
+    from ..runtime.library_build import find_specification
 
     style = "latex" if options.latex else "text" if _has_greek() else "ascii"
     if options.type.endswith(".toml"):
@@ -229,11 +231,11 @@ def command_show(options: argparse.Namespace) -> int:
 def _shown_groups(options: argparse.Namespace, style: str) -> list[str]:
     """Return the equations of groups of a mechanism, in its own names and numbers."""
     from ..codegen.derive import derive
-    from ..codegen.generate import find_specification
     from ..codegen.show import Naming, described
     from ..mechanism.reader import load as load_mechanism
     from ..motion.kinematics import prepare
     from ..runtime.group_names import group_names, steps_of
+    from ..runtime.library_build import find_specification
 
     model = load_mechanism(Path(options.type), {})
     structure, program = prepare(model, _report)
@@ -280,6 +282,7 @@ def _arguments() -> argparse.ArgumentParser:
     cli_mechanism.add_commands(commands.add_parser)
     cli_dynamics.add_commands(commands.add_parser)
     cli_verify.add_commands(commands.add_parser)
+    cli_report.add_commands(commands.add_parser)
     types = commands.add_parser("types", help="list the group types")
     types.add_argument("--json", action="store_true", help="as JSON")
     generate = commands.add_parser("generate", help="derive, emit, compile and verify one new group type")
@@ -339,6 +342,7 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     **cli_mechanism.COMMANDS,
     **cli_dynamics.COMMANDS,
     **cli_verify.COMMANDS,
+    **cli_report.COMMANDS,
     "types": command_types,
     "generate": command_generate,
     "verify": command_verify,

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from .mechanism_commands import ROWS, _times, check_output, load_model, motion_table
+from .mechanism_commands import ROWS, SET, _times, check_output, load_model, motion_table, time_arguments
 from .progress import tell, watched
 
 if TYPE_CHECKING:
@@ -48,15 +48,14 @@ def add_commands(add: Callable[..., argparse.ArgumentParser]) -> None:
     )
     balance = add("equilibrium", help="a position of rest, and the frequencies of small vibrations about it")
     balance.add_argument("file", metavar="FILE", help="mechanism file (TOML)")
-    balance.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a parameter's value")
+    balance.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help=SET)
     balance.add_argument("--json", action="store_true", help="as JSON")
 
 
 def _common(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="mechanism file (TOML)")
     parser.add_argument("-o", "--output", metavar="OUT", help="file to write, its kind by its ending")
-    parser.add_argument("--at", metavar="T1,T2", help="these times instead of start, stop and step")
-    parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a parameter's value")
+    time_arguments(parser)
 
 
 def _write(options: argparse.Namespace, results: Results) -> None:

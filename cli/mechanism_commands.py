@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import io
 import json
-import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,7 +20,7 @@ from .progress import tell, watched
 
 if TYPE_CHECKING:
     from ..dynamics.computed import Computed
-    from ..mechanism.analysis_steps import Step
+    from ..mechanism.analysis_steps import AnalysisStep
     from ..mechanism.model import Model
     from ..mechanism.structure import Structure
     from ..motion.kinematics import Outcome
@@ -31,6 +30,7 @@ out = Console()
 err = Console(stderr=True)
 ROWS = 12  # of the short table
 METHODS = "td (default), 3ot, global, global-sparse"
+SET = "a parameter's value: a number or a formula, such as beta=\"18 deg\""
 PICTURED = "a method of run; of simulate where drivers are missing; of inverse for forces (default: theirs)"
 
 
@@ -43,7 +43,7 @@ def add_commands(add: Callable[..., argparse.ArgumentParser]) -> None:
     run.add_argument("--threads", type=int, default=1, metavar="N", help="use N threads (default %(default)s)")
     structure = add("structure", help="the structural groups of a mechanism in order")
     structure.add_argument("file", metavar="FILE")
-    structure.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a parameter's value")
+    structure.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help=SET)
     structure.add_argument("--json", action="store_true", help="as JSON")
     structure.add_argument("--steps", action="store_true", help="the analysis step by step: candidates, Eq. 12 to 14")
     structure.add_argument("--svg", metavar="OUT", help="draw the kinematic graph and the structural diagram")
@@ -68,22 +68,34 @@ def add_commands(add: Callable[..., argparse.ArgumentParser]) -> None:
 def _common(parser: argparse.ArgumentParser, method: str | None = "td", methods: str = METHODS) -> None:
     parser.add_argument("file", metavar="FILE", help="mechanism file (TOML)")
     parser.add_argument("-o", "--output", metavar="OUT", help="file to write, its kind by its ending")
-    parser.add_argument("--at", metavar="T1,T2", help="these times instead of start, stop and step")
-    parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a parameter's value")
+    time_arguments(parser)
     parser.add_argument("--method", default=method, metavar="NAME", help=methods)
 
 
-def _settings(given: Sequence[str]) -> dict[str, float]:
-    found = {}
+def time_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare what is common to the commands that compute over times: the times, and the parameters."""
+    parser.add_argument("--at", metavar="T1,T2", help="these times instead of start, stop and step")
+    for name in ("start", "stop", "step"):
+        parser.add_argument(f"--{name}", metavar="T", help=f"{name} instead of that in [simulation]")
+    parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help=SET)
+
+
+def _settings(given: Sequence[str]) -> dict[str, float | str]:
+    found: dict[str, float | str] = {}
     for text in given:
-        name, equals, value = text.partition("=")
-        try:
-            found[name.strip()] = float(value)
-        except ValueError:
-            equals = ""
-        if not equals or not math.isfinite(found[name.strip()]):
-            raise InputError(f"--set {text}: is written name=value with a number, such as --set omega=12.5")
+        name, equals, value = (part.strip() for part in text.partition("="))
+        if not name or not equals or not value:
+            raise InputError(f'--set {text}: is written name=value, such as --set omega=12.5 or --set beta="18 deg"')
+        found[name] = _value(value)
     return found
+
+
+def _value(text: str) -> float | str:
+    """Return a number, or the formula that the reader will make one of."""
+    try:
+        return float(text)
+    except ValueError:
+        return text
 
 
 def _times(text: str | None) -> Any:
@@ -98,7 +110,11 @@ def _times(text: str | None) -> Any:
 def load_model(options: argparse.Namespace) -> Model:
     from ..mechanism.reader import load
 
-    return load(Path(options.file), _settings(options.set))
+    given = {key: getattr(options, key, None) for key in ("start", "stop", "step")}
+    simulation = {key: _value(value) for key, value in given.items() if value is not None}
+    if simulation and options.at is not None:
+        raise InputError(f"--at {options.at} and --{next(iter(simulation))}: give the times, or the grid - not both")
+    return load(Path(options.file), _settings(options.set), simulation)
 
 
 def check_output(options: argparse.Namespace) -> None:
@@ -215,7 +231,7 @@ def command_structure(options: argparse.Namespace) -> int:
     return 0
 
 
-def _steps(model: Model, structure: Structure) -> list[Step]:
+def _steps(model: Model, structure: Structure) -> list[AnalysisStep]:
     from ..mechanism.analysis_steps import analysis
 
     return analysis(model, structure)

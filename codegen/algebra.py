@@ -89,20 +89,20 @@ class Evaluator:
                 return self._power(left, right, column)
             case ex.Binary():
                 return self._chain(node)
-            case ex.Vector(components, column):
+            case ex.VectorLiteral(components, column):
                 return self._vector(components, column)
             case ex.Component(vector, axis, column):
                 value = self(vector)
                 if not _is_vector(value) or axis >= len(value):
                     raise ex.FormulaError(f"'.{'xyz'[axis]}' needs a vector with that component", column)
                 return value[axis]
-            case ex.Call(function, arguments, column):
+            case ex.FunctionCall(function, arguments, column):
                 return self._call(function, arguments, column)
         raise AssertionError(node)
 
     def residual(self, equation: ex.Equation) -> tuple[Scalar, ...]:
         """Return left - right as scalar rows: one for a scalar equation, one per component for a vector equation."""
-        if isinstance(equation.left, ex.Call) and equation.left.function == "angle":
+        if isinstance(equation.left, ex.FunctionCall) and equation.left.function == "angle":
             return (self._angle(equation.left, self(equation.right)),)
         left, right = self(equation.left), self(equation.right)
         if _is_vector(left) and not _is_vector(right) and _is_zero(equation.right):
@@ -165,7 +165,7 @@ class Evaluator:
         n = sign * int(Fraction(exponent.text))
         if not -8 <= n <= 8:
             raise ex.FormulaError(f"{EXPONENTS}, not {n}", column)
-        if isinstance(base, ex.Call) and base.function == "norm" and n == 2:  # |v|^2 without a root
+        if isinstance(base, ex.FunctionCall) and base.function == "norm" and n == 2:  # |v|^2 without a root
             value = self._arguments(base, 1)[0]
             return _dot(value, value) if _is_vector(value) else self.field.power(value, 2)
         value = self(base)
@@ -173,7 +173,7 @@ class Evaluator:
             raise ex.FormulaError("a vector has no power; its squared length is |v|^2", column)
         return self.field.power(value, n)
 
-    def _arguments(self, call: ex.Call, *counts: int) -> list[Value]:
+    def _arguments(self, call: ex.FunctionCall, *counts: int) -> list[Value]:
         if len(call.arguments) not in counts:
             usage = VECTOR_FUNCTIONS.get(call.function, f"{call.function}(x)")
             raise ex.FormulaError(
@@ -181,7 +181,7 @@ class Evaluator:
             )
         return [self(a) for a in call.arguments]
 
-    def _vectors(self, call: ex.Call, *counts: int) -> list[Value]:
+    def _vectors(self, call: ex.FunctionCall, *counts: int) -> list[Value]:
         values = self._arguments(call, *counts)
         if not all(_is_vector(v) for v in values):
             raise ex.FormulaError(
@@ -190,7 +190,7 @@ class Evaluator:
         return values
 
     def _call(self, function: str, arguments: tuple[ex.Node, ...], column: int) -> Value:
-        call = ex.Call(function, arguments, column)
+        call = ex.FunctionCall(function, arguments, column)
         if isinstance(self.names.get(function), Profile):
             (x,) = self._arguments(call, 1)
             return self.names[function](x)
@@ -226,13 +226,13 @@ class Evaluator:
             f"unknown function '{function}'{nearest(function, [*ELEMENTARY, *VECTOR_FUNCTIONS])}", column
         )
 
-    def _plane_only(self, call: ex.Call) -> None:
+    def _plane_only(self, call: ex.FunctionCall) -> None:
         if self.dimension != 2:
             raise ex.FormulaError(
                 f"{call.function} belongs to the plane: {VECTOR_FUNCTIONS[call.function]}", call.column
             )
 
-    def _rotate(self, call: ex.Call) -> Value:
+    def _rotate(self, call: ex.FunctionCall) -> Value:
         values = self._arguments(call, 2 if self.dimension == 2 else 3)
         vector, angle = values[0], values[1]
         if not _is_vector(vector) or _is_vector(angle) or not all(_is_vector(v) for v in values[2:]):
@@ -244,7 +244,7 @@ class Evaluator:
         along, across = _dot(axis, vector), _cross(axis, vector)  # Rodrigues' formula
         return tuple(c * v + s * w + (1 - c) * along * a for v, w, a in zip(vector, across, axis, strict=True))
 
-    def _angle(self, call: ex.Call, angle: Value) -> Scalar:
+    def _angle(self, call: ex.FunctionCall, angle: Value) -> Scalar:
         """Residual of angle(u, v[, axis]) = a: sin(angle(u, v) - a) |u| |v|, smooth and never rank-deficient."""
         values = self._vectors(call, 2 if self.dimension == 2 else 3)
         if _is_vector(angle):

@@ -39,7 +39,7 @@ class Expansion:
 
 
 @dataclass(frozen=True)
-class Step:
+class SolutionStep:
     """One block of a closed form; `branch` is the index of its sign, None where it is linear."""
 
     block: Block
@@ -51,7 +51,7 @@ class Step:
 class ClosedForm:
     """Recognised steps in order, or (`given`) the formulas of the specification."""
 
-    steps: tuple[Step, ...]
+    steps: tuple[SolutionStep, ...]
     given: tuple[tuple[str, sp.Expr], ...]
     branches: tuple[str, ...]
 
@@ -69,7 +69,7 @@ def find_closed_form(derivation: Derivation) -> ClosedForm | None:
         return _given(derivation)
     if derivation.blocks is None:
         return None
-    steps: list[Step] = []
+    steps: list[SolutionStep] = []
     count = 0
     for block in derivation.blocks:
         step = _recognise(derivation, block, count)
@@ -87,7 +87,7 @@ def _signs(derivation: Derivation, count: int) -> tuple[str, ...]:
     return tuple(f"_{n}" for n in names) if set(names) & {*spec.phi, *spec.h, *spec.par} else names
 
 
-def _recognise(derivation: Derivation, block: Block, branch: int) -> Step | None:
+def _recognise(derivation: Derivation, block: Block, branch: int) -> SolutionStep | None:
     unknowns = [derivation.phi.symbols[c] for c in block.columns]
     rows = [derivation.Phi[r] for r in block.rows]
     if any(_degree(f, frozenset(unknowns)) > 2 for f in rows):
@@ -99,7 +99,7 @@ def _recognise(derivation: Derivation, block: Block, branch: int) -> Step | None
     if not curved:
         if block.size > MAX_LINEAR_ORDER:
             return None
-        return Step(block, _expand(derivation, block, rows, unknowns, None, 0), None)
+        return SolutionStep(block, _expand(derivation, block, rows, unknowns, None, 0), None)
     reference = curved[0]
     ratios = [_ratio(hessians[i], hessians[reference]) if i in curved else sp.Integer(0) for i in range(len(rows))]
     if block.size > MAX_QUADRIC_ORDER or any(r is None for r in ratios):
@@ -107,7 +107,7 @@ def _recognise(derivation: Derivation, block: Block, branch: int) -> Step | None
     combined = [
         f if i == reference else f - r * rows[reference] for i, (f, r) in enumerate(zip(rows, ratios, strict=True))
     ]
-    step = Step(block, _expand(derivation, block, combined, unknowns, hessians[reference], reference), branch)
+    step = SolutionStep(block, _expand(derivation, block, combined, unknowns, hessians[reference], reference), branch)
     _prove(step)
     return step
 
@@ -193,7 +193,7 @@ def _opaque(values: Sequence[sp.Expr], prefix: str) -> list[sp.Expr]:
     return [v if v.is_number else sp.Symbol(f"{prefix}{i}") for i, v in enumerate(values)]
 
 
-def _prove(step: Step) -> None:
+def _prove(step: SolutionStep) -> None:
     """Prove that the line-meets-quadric formulas satisfy every row of the block, as a polynomial identity."""
     e, n = step.expansion, step.block.size
     assert e.quadric is not None

@@ -16,14 +16,20 @@ import subprocess
 import sys
 import tempfile
 import tomllib
+from importlib.resources import files
 from pathlib import Path
 
 from ..common.errors import AssurgentError
-from ..runtime.library import package_folder
 from .generate import compile_spec
 from .joint_module import joint_module
 from .signature import signature
 from .specification_reader import read_spec
+
+
+def package_folder(name: str) -> Path:
+    """Return the folder of a sub-package."""
+    return Path(str(files(f"assurgent.{name}")))
+
 
 HASH_SEEDS = ("0", "1", "4711")
 TOOLS = ("sympy", "numba", "numpy", "jinja2")

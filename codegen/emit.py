@@ -12,7 +12,7 @@ from importlib.resources import files
 import jinja2
 from jinja2.meta import find_referenced_templates
 
-from ..runtime.store import SPECIFICATION
+from ..common.type_files import SPECIFICATION
 from . import ir, layout, printer
 from .derive import Derivation, row_labels
 from .kernels import GroupIR

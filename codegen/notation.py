@@ -26,15 +26,15 @@ class Symbol:
 
 
 @dataclass(frozen=True)
-class Part:
+class NotationPart:
     """Symbols that belong together, under one heading."""
 
     title: str
     symbols: tuple[Symbol, ...]
 
 
-NOTATION: tuple[Part, ...] = (
-    Part(
+NOTATION: tuple[NotationPart, ...] = (
+    NotationPart(
         "Sizes",
         (
             Symbol("p", "n_constraints", "-", "number of scalar constraint equations", "Section 3.3"),
@@ -48,7 +48,7 @@ NOTATION: tuple[Part, ...] = (
             Symbol("s", "n_independent", "-", "number of independent coordinates", "Section 3.3"),
         ),
     ),
-    Part(
+    NotationPart(
         "Coordinates",
         (
             Symbol("φ", "phi", "r", "dependent coordinates: what the group must find", "17"),
@@ -83,7 +83,7 @@ NOTATION: tuple[Part, ...] = (
             ),
         ),
     ),
-    Part(
+    NotationPart(
         "Constraints",
         (
             Symbol("Φ", "Phi", "p", "constraint vector, Φ(φ, h, t) = 0", "17"),
@@ -99,7 +99,7 @@ NOTATION: tuple[Part, ...] = (
             Symbol("χ", "chi", "-", "det Φ_φ without the number that all entries of the adjugate share", "20b"),
         ),
     ),
-    Part(
+    NotationPart(
         "Positions",
         (
             Symbol(
@@ -116,7 +116,7 @@ NOTATION: tuple[Part, ...] = (
             ),
         ),
     ),
-    Part(
+    NotationPart(
         "Velocities",
         (
             Symbol(
@@ -135,7 +135,7 @@ NOTATION: tuple[Part, ...] = (
             ),
         ),
     ),
-    Part(
+    NotationPart(
         "Accelerations",
         (
             Symbol("Φ̇_q q̇ + Φ̇_t", "gamma", "p", "velocity terms of Φ̈ (time-derivative approach, TD)", "30, 31"),
@@ -168,7 +168,7 @@ NOTATION: tuple[Part, ...] = (
             ),
         ),
     ),
-    Part(
+    NotationPart(
         "Changes (sensitivities)",
         (
             Symbol("δh, δḣ, δḧ", "dh, dhdot, dhddot", "s", "change of what is known"),

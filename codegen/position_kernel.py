@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import sympy as sp
 
-from .closedform import ClosedForm, Step, is_sphere
+from .closedform import ClosedForm, SolutionStep, is_sphere
 from .derive import Derivation
 from .intersection import line_meets_quadric, linear_solution
 from .value_numbering import Pool, Value
@@ -35,7 +35,7 @@ def closed_form_position(pool: Pool, derivation: Derivation, form: ClosedForm) -
     return [*names, gap.name]
 
 
-def _step(pool: Pool, step: Step, unknowns: Sequence[str], signs: Sequence[str], gaps: list[Value]) -> None:
+def _step(pool: Pool, step: SolutionStep, unknowns: Sequence[str], signs: Sequence[str], gaps: list[Value]) -> None:
     """One block: a linear system, or a line that meets a quadric."""
     e, n, name = step.expansion, step.block.size, pool.name
 

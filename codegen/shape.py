@@ -12,7 +12,7 @@ MAX_NESTING = 6
 
 
 @dataclass(frozen=True)
-class Shape:
+class FormulaShape:
     """A number of which only its being a number counts: finds errors of names and shapes without any algebra.
 
     It keeps how large it is when all is written out, since short texts may be too long for that: `degree` grows in
@@ -23,26 +23,26 @@ class Shape:
     terms: int = 1
     nesting: int = 0
 
-    def _with(self, other: object, degree: int) -> Shape:
-        if not isinstance(other, Shape):
+    def _with(self, other: object, degree: int) -> FormulaShape:
+        if not isinstance(other, FormulaShape):
             return self
-        return Shape(degree, self.terms + other.terms, max(self.nesting, other.nesting))
+        return FormulaShape(degree, self.terms + other.terms, max(self.nesting, other.nesting))
 
-    def _sum(self, other: object) -> Shape:
-        return self._with(other, max(self.degree, other.degree) if isinstance(other, Shape) else 0)
+    def _sum(self, other: object) -> FormulaShape:
+        return self._with(other, max(self.degree, other.degree) if isinstance(other, FormulaShape) else 0)
 
-    def _product(self, other: object) -> Shape:
-        return self._with(other, self.degree + other.degree if isinstance(other, Shape) else 0)
+    def _product(self, other: object) -> FormulaShape:
+        return self._with(other, self.degree + other.degree if isinstance(other, FormulaShape) else 0)
 
-    def __pow__(self, exponent: int) -> Shape:
+    def __pow__(self, exponent: int) -> FormulaShape:
         return replace(self, degree=self.degree * max(1, abs(exponent)))
 
-    def __neg__(self) -> Shape:
+    def __neg__(self) -> FormulaShape:
         return self
 
-    def inside(self) -> Shape:
+    def inside(self) -> FormulaShape:
         """Return the shape of a function of this number."""
-        return Shape(1, self.terms + 1, self.nesting + 1)
+        return FormulaShape(1, self.terms + 1, self.nesting + 1)
 
     def excess(self) -> str:
         """Return what is too large, and the remedy; an empty text where nothing is."""
@@ -64,5 +64,5 @@ class Shape:
     __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _product
 
 
-SHAPE = Shape()
-SHAPES = Field(number=lambda _: SHAPE, functions=dict.fromkeys(ELEMENTARY, Shape.inside), pi=SHAPE)
+SHAPE = FormulaShape()
+SHAPES = Field(number=lambda _: SHAPE, functions=dict.fromkeys(ELEMENTARY, FormulaShape.inside), pi=SHAPE)

@@ -11,7 +11,7 @@ import sympy as sp
 from sympy.printing.pretty.pretty import PrettyPrinter, prettyForm
 from sympy.printing.pretty.pretty_symbology import pretty_symbol
 
-from .closedform import ClosedForm, Step, find_closed_form, is_sphere
+from .closedform import ClosedForm, SolutionStep, find_closed_form, is_sphere
 from .coefficients import EXPLICIT, Coefficients
 from .derive import Derivation, by_least_squares, symbol
 from .intersection import line_meets_quadric, linear_solution, total
@@ -22,6 +22,7 @@ SMALL = 2  # unknowns up to which K and L are written out without being asked fo
 EXPANDED = 4  # and with --expand
 MOST_COLUMNS = 80  # of L that are written one by one without being asked for
 _PARTS = re.compile(r"((?:d[uv]_)?)(.*?)((?:_d+ot)?)")  # of a symbol: a direction, its name, a rate
+_WORD = re.compile(r"^([A-Za-z]{2,})((?:_.*)?)$")  # a name of several letters, which would read as a product
 _ASCII = {
     "Φ": "Phi", "φ": "phi", "χ": "chi", "σ": "sigma", "τ": "tau", "⁻¹": "^-1", "ᵀ": "'", "∂²": "d2", "·": "*",
     "ḣ": "hdot", "φ̇": "phidot", "ḃ": "bdot",
@@ -219,7 +220,7 @@ def closed_form_formulas(derivation: Derivation) -> list[Shown]:
 
 
 def _block(
-    d: Derivation, form: ClosedForm, step: Step, suffix: str, taken: set[str], found: list[Shown]
+    d: Derivation, form: ClosedForm, step: SolutionStep, suffix: str, taken: set[str], found: list[Shown]
 ) -> None:
     """One block's formulas: intermediate values by name, then the unknowns."""
     e, n = step.expansion, step.block.size
@@ -263,13 +264,18 @@ def written(shown: Sequence[Shown], style: str) -> str:
     parts = []
     for s in shown:
         if style == "latex":
-            formula = f"\\[ {s.left} = {_latex(s.value)} \\]"
-            parts.append(f"% {s.title}\n{formula}" if s.title else formula)
+            line = f"\\[ {formula(s)} \\]"
+            parts.append(f"% {s.title}\n{line}" if s.title else line)
         else:
             show = _text if style == "text" else _ascii
-            formula = show(sp.Eq(symbol(s.name), s.value, evaluate=False) if s.name else s.value)
-            parts.append(f"{plain(s.title, style)}\n{formula}" if s.title else formula)
+            line = show(sp.Eq(symbol(s.name), s.value, evaluate=False) if s.name else s.value)
+            parts.append(f"{plain(s.title, style)}\n{line}" if s.title else line)
     return "\n\n".join(parts)
+
+
+def formula(shown: Shown) -> str:
+    """Return left = value as LaTeX."""
+    return f"{shown.left} = {_latex(shown.value)}"
 
 
 def described(
@@ -312,10 +318,12 @@ def _latex_name(name: str) -> str:
     """Return a name as LaTeX: what follows the first _ below the line, letters that mean something escaped."""
     head, _, index = name.partition("_")
     simple = head.isascii() and head.isalnum()
-    head = sp.latex(sp.Symbol(head)) if simple else _roman(head)
+    head = _WORD.sub(r"\\mathrm{\1}\2", sp.latex(sp.Symbol(head))) if simple else _roman(head)
     if not index:
         return head
     below = index if index.isascii() and index.replace(",", "").isalnum() else _roman(index)
+    if head.endswith("}") and "_{" in head:  # c0_1: the number of the name stands below the line already
+        return f"{head[:-1]},{below}}}"
     return f"{head}_{{{below}}}"
 
 
@@ -333,10 +341,9 @@ def _latex(value: sp.MatrixBase | sp.Expr) -> str:
         stem = x.name.removesuffix("_dot")
         names[x] = _latex_name(x.name)
         if stem != x.name:
-            head, _, tail = stem.partition("_")
-            index = _latex_name(stem)[len(_latex_name(head)) :] if tail else ""
-            names[x] = rf"\dot{{{_latex_name(head)}}}{index}"
-    return str(sp.latex(value, mat_delim="[", symbol_names=names, full_prec=False))
+            head, below, index = _latex_name(stem).partition("_{")
+            names[x] = rf"\dot{{{head}}}{below}{index}"
+    return str(sp.latex(value, mat_delim="[", symbol_names=names, full_prec=False, mul_symbol=r"\, "))
 
 
 class _Pretty(PrettyPrinter):

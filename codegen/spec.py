@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from ..common import expressions as ex
-from ..runtime.store import module_name
+from ..common.type_files import module_name
 from .algebra import Evaluator, Field, Profile
 
 COORDINATE_KINDS = {
@@ -105,7 +105,7 @@ class GroupSpec:
         used: dict[str, set[str]] = {c.name: set() for c in self.parameters if c.kind == "profile"}
         trees = [f.node for f in (*self.definitions, *self.points)]
         for node in (n for tree in (*trees, *(c.equation for c in self.constraints)) for n in ex.walk(tree)):
-            if isinstance(node, ex.Call) and node.arguments:
+            if isinstance(node, ex.FunctionCall) and node.arguments:
                 name = node.function if node.function != "slope" else getattr(node.arguments[0], "name", "")
                 used.get(name, set()).add(getattr(node.arguments[-1], "name", ""))
         one = {name: "".join(unknowns) if len(unknowns) == 1 else "" for name, unknowns in used.items()}

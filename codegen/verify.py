@@ -5,17 +5,15 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 from types import FunctionType
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..common.status import OK
-from ..runtime.group_type import GroupType
 from .derive import Derivation
+from .outcome import BOUND, Array, CompiledType, Verification, relative
 from .reference import (
     Independent,
     Symbolic,
@@ -30,62 +28,8 @@ from .reference import (
 )
 from .sampling import Configuration, Sampler
 
-Array = NDArray[np.float64]
-BOUND = 1e-12  # relative, at configurations with a condition number below sampling.WELL_CONDITIONED
 # Newton is started this far off (relative to a group of size one) when it is compared with the closed form.
 NEWTON_OFFSET = 1e-3
-
-
-@dataclass
-class Errors:
-    """Largest relative error of one quantity against each route; None where the route does not apply."""
-
-    symbolic: float | None = None
-    independent: float | None = None
-
-    def add(self, route: str, error: float) -> None:
-        before = getattr(self, route)
-        value = float("inf") if not np.isfinite(error) else error
-        setattr(self, route, value if before is None else max(before, value))
-
-    @property
-    def worst(self) -> float:
-        return max(v for v in (self.symbolic, self.independent, 0.0) if v is not None)
-
-
-@dataclass
-class Verification:
-    """The outcome for one type: errors by quantity, in the order of the pipeline."""
-
-    name: str
-    configurations: int
-    errors: dict[str, Errors] = field(default_factory=dict)
-    seconds: float = 0.0
-    bound: float = BOUND
-    allowance: float = 1.0  # by which errors are divided: near a dead point digits are lost as they must be
-
-    def add(self, quantity: str, route: str, error: float) -> None:
-        self.errors.setdefault(quantity, Errors()).add(route, error / self.allowance)
-
-    @property
-    def passed(self) -> bool:
-        return all(e.worst <= self.bound for e in self.errors.values())
-
-    @property
-    def headline(self) -> str:
-        quantity, errors = max(self.errors.items(), key=lambda item: item[1].worst)
-        return f"{self.configurations} configurations, largest relative error {errors.worst:.1e} ({quantity})"
-
-
-def relative(value: Array, truth: Array, terms: float = 0.0) -> float:
-    """Return the largest error relative to the largest entry of the truth (absolute where that is zero).
-
-    `terms` is the size of the terms whose sum the quantity is: a rate may pass through zero, its terms do not, and
-    no sum can be more exact than its terms.
-    """
-    scale = max(float(np.max(np.abs(truth))) if truth.size else 0.0, terms)
-    error = float(np.max(np.abs(value - truth))) if truth.size else 0.0
-    return error / scale if scale > 0 else error
 
 
 def sizes_of_K(derivation: Derivation, Phi_phi: Array, Phi_h: Array) -> Array:
@@ -108,8 +52,8 @@ class _Check:
     def __init__(
         self,
         derivation: Derivation,
-        group: GroupType,
-        running: GroupType,
+        group: CompiledType,
+        running: CompiledType,
         result: Verification,
         symbolic: bool,
         scale: Array | None = None,
@@ -392,10 +336,10 @@ class _Check:
 
 def verify_module(
     derivation: Derivation,
-    group: GroupType,
+    group: CompiledType,
     count: int,
     bound: float = BOUND,
-    running: GroupType | None = None,
+    running: CompiledType | None = None,
     compile_done: Callable[[], None] = lambda: None,
     advance: Callable[[], None] = lambda: None,
     symbolic: bool = True,

@@ -8,10 +8,10 @@ Grammar (lowest binding first)::
     unary      = ("-" | "+") unary | power
     power      = postfix (("^" | "**") unary)?          binds to the right; -2**2 is -4
     postfix    = atom ("." ("x" | "y" | "z"))?
-    atom       = number | name | name "(" sum ("," sum)* ")" | "(" sum ")" | "|" sum "|" | "[" sum ("," sum)* "]"
+    atom       = number unit? | name | name "(" sum ("," sum)* ")" | "(" sum ")" | "|" sum "|" | "[" sum ("," sum)* "]"
 
-The tree knows nothing of vectors or meanings: `codegen/algebra.py` gives it values. Mechanism files have a dialect
-of numbers only, with comparisons; `mechanism/formulas.py` reads it from the same tokens into the same tree.
+The tree knows nothing of vectors or meanings: `codegen/algebra.py` gives it values. A unit is a factor to SI, gone
+when the tree is made. Mechanism files have a dialect of numbers only, with comparisons: `mechanism/formulas.py`.
 """
 
 from __future__ import annotations
@@ -20,8 +20,15 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from . import si_units as units
+
 MAX_LENGTH = 10_000
 MAX_DEPTH = 200
+ANGLES = ("radians", "degrees")
+_BINDING = {"+": 10, "-": 10, "*": 20, "/": 20, "**": 30, "^": 30}
+_SIGN = 25  # between products and powers
+_POWER = 30
+_BRACKETS = {"(": ")", "[": "]", "|": "|"}
 MAX_DIGITS = 100  # characters of one number; more say nothing that a double could hold
 
 
@@ -68,7 +75,7 @@ class Negative:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class FunctionCall:
     """function(arguments); |v| is the call norm(v)."""
 
     function: str
@@ -77,7 +84,7 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Vector:
+class VectorLiteral:
     """[components]."""
 
     components: tuple[Node, ...]
@@ -93,7 +100,7 @@ class Component:
     column: int
 
 
-Node = Number | Name | Binary | Negative | Call | Vector | Component
+Node = Number | Name | Binary | Negative | FunctionCall | VectorLiteral | Component
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,134 +157,160 @@ def in_range(token: Token) -> None:
         raise FormulaError(f"{token.text} is beyond the range of numbers", token.column)
 
 
-class _Parser:
-    """Recursive descent over the tokens."""
+class Parser:
+    """Precedence climbing, with few Python frames for each level: nesting stays within Python's own limit.
 
-    def __init__(self, text: str) -> None:
-        self.tokens = tokens(text)
+    A dialect says by `call` which calls there are, and by `bracket_levels` for how many levels a bracket counts: the
+    algebra of types needs more frames for it than the parser.
+    """
+
+    bracket_levels = 2
+
+    def __init__(self, text: str, comparisons: bool = False) -> None:
+        self.tokens = tokens(text, comparisons)
         self.position = 0
-        self.depth = 0
+        self.depth = -1  # the whole formula is no level
 
     @property
     def current(self) -> Token:
         return self.tokens[self.position]
 
-    def take(self, *texts: str) -> Token | None:
-        token = self.current
-        if token.kind == "op" and token.text in texts:
+    def take(self) -> Token:
+        token = self.tokens[self.position]
+        if token.kind != "end":
             self.position += 1
-            return token
-        return None
+        return token
+
+    def taken(self, text: str) -> bool:
+        """Return whether a sign comes next, and leave it behind."""
+        found = self.current.kind == "op" and self.current.text == text
+        self.position += found
+        return found
 
     def expect(self, text: str, opened: Token) -> None:
-        if self.take(text) is None:
+        if not self.taken(text):
             found = self.current.text or "the end"
             raise FormulaError(
                 f"'{opened.text}' opened in column {opened.column} needs '{text}', found '{found}'",
                 self.current.column,
             )
 
-    def descend(self) -> None:
+    def expression(self, binding: int = 0) -> Node:
+        """Return what follows, up to an operator that binds no more than the one before it."""
         self.depth += 1
+        token = self.take()
         if self.depth > MAX_DEPTH:
-            raise FormulaError(f"more than {MAX_DEPTH} levels of nesting", self.current.column)
-
-    def sum(self) -> Node:
-        self.descend()
-        left = self.term()
-        while token := self.take("+", "-"):
-            left = Binary(token.text, left, self.term(), token.column)
-        self.depth -= 1
-        return left
-
-    def term(self) -> Node:
-        left = self.unary()
-        while token := self.take("*", "/"):
-            left = Binary(token.text, left, self.unary(), token.column)
-        return left
-
-    def unary(self) -> Node:
-        self.descend()
-        token = self.take("-", "+")
-        if token is None:
-            node = self.power()
-        elif token.text == "-":
-            node = Negative(self.unary(), token.column)
+            raise FormulaError(f"more than {MAX_DEPTH} levels of nesting", token.column)
+        node: Node
+        if token.kind == "number":
+            in_range(token)
+            node = self.measured(token)
+        elif token.kind == "name":
+            node = self.call(token) if self.current.text == "(" else Name(token.text, token.column)
+        elif token.text in ("-", "+"):
+            node = self.expression(_SIGN)
+            node = Negative(node, token.column) if token.text == "-" else node
+        elif token.text in _BRACKETS:
+            node = self.bracket(token)
         else:
-            node = self.unary()
+            raise FormulaError(f"a value is expected, found '{token.text or 'the end'}'", token.column)
+        if self.current.text == "." and token.text not in ("-", "+"):
+            node = self.component(node)
+        while (strength := _BINDING.get(self.current.text, 0)) > binding:
+            operator = self.take()
+            power = strength == _POWER
+            right = self.expression(_SIGN if power else strength)
+            node = Binary("^" if power else operator.text, node, right, operator.column)
         self.depth -= 1
         return node
 
-    def power(self) -> Node:
-        base = self.postfix()
-        token = self.take("^", "**")
-        return base if token is None else Binary("^", base, self.unary(), token.column)
+    def measured(self, number: Token) -> Node:
+        """Return a number with the unit that may follow it: `30 deg`, `25 mm`."""
+        unit = self.current
+        if unit.kind != "name" or unit.text not in units.NAMES or self.tokens[self.position + 1].text == "(":
+            return Number(number.text, number.column)
+        self.position += 1
+        if _BINDING.get(self.current.text) == _POWER:
+            written = f"{number.text} {unit.text}"
+            raise FormulaError(
+                f"a power after '{written}' could mean the unit or the whole: write ({written})^2, or leave the unit "
+                "out and give the number in SI units",
+                self.current.column,
+            )
+        if unit.text not in units.HALF_TURN:
+            return Number(units.in_si(number.text, unit.text), number.column)
+        half_turns = Binary("*", Number(number.text, number.column), Name("pi", unit.column), unit.column)
+        return Binary("/", half_turns, Number(units.HALF_TURN[unit.text], unit.column), unit.column)
 
-    def postfix(self) -> Node:
-        node = self.atom()
-        token = self.take(".")
-        if token is None:
-            return node
-        axis = self.current
+    def bracket(self, opened: Token) -> Node:
+        inside = self.arguments(_BRACKETS[opened.text], opened, several=opened.text == "[")
+        if opened.text == "[":
+            return VectorLiteral(inside, opened.column)
+        return FunctionCall("norm", inside, opened.column) if opened.text == "|" else inside[0]
+
+    def component(self, node: Node) -> Node:
+        dot, axis = self.take(), self.take()
         if axis.kind != "name" or axis.text not in ("x", "y", "z"):
             raise FormulaError("after '.' stands the component x, y or z", axis.column)
-        self.position += 1
         if self.current.text == ".":
             raise FormulaError("a component is a number and has no components", self.current.column)
-        return Component(node, "xyz".index(axis.text), token.column)
+        return Component(node, "xyz".index(axis.text), dot.column)
 
-    def arguments(self, closing: str, opened: Token) -> tuple[Node, ...]:
-        found = [self.sum()]
-        while self.take(","):
-            found.append(self.sum())
+    def arguments(self, closing: str, opened: Token, several: bool = True) -> tuple[Node, ...]:
+        self.depth += self.bracket_levels - 1
+        found = [self.expression()]
+        while several and self.taken(","):
+            found.append(self.expression())
+        self.depth -= self.bracket_levels - 1
         self.expect(closing, opened)
         return tuple(found)
 
-    def atom(self) -> Node:
-        token = self.current
-        if token.kind == "number":
-            in_range(token)
-            self.position += 1
-            return Number(token.text, token.column)
-        if token.kind == "name":
-            self.position += 1
-            opened = self.take("(")
-            if opened is None:
-                return Name(token.text, token.column)
-            return Call(token.text, self.arguments(")", opened), token.column)
-        if opened := self.take("("):
-            node = self.sum()
-            self.expect(")", opened)
-            return node
-        if opened := self.take("["):
-            return Vector(self.arguments("]", opened), opened.column)
-        if opened := self.take("|"):
-            node = self.sum()
-            self.expect("|", opened)
-            return Call("norm", (node,), opened.column)
-        raise FormulaError(f"a value is expected, found '{token.text or 'the end'}'", token.column)
+    def call(self, name: Token) -> Node:
+        """Return a call; the functions of types are known by the algebra that gives them values."""
+        opened = self.take()
+        return called(name, self.arguments(")", opened))
 
     def end(self) -> None:
-        if self.current.kind != "end":
-            raise FormulaError(f"'{self.current.text}' is left over", self.current.column)
+        token = self.current
+        if token.kind == "comparison":
+            message = f"'{token.text}' has no meaning here: comparisons stand in if(condition, a, b)"
+            raise FormulaError(message, token.column)
+        if token.kind == "name" and self.tokens[self.position - 1].kind == "number":
+            raise FormulaError(
+                f"'{token.text}' is left over: after a number stands an operator or a unit ({' '.join(units.NAMES)})",
+                token.column,
+            )
+        if token.kind != "end":
+            raise FormulaError(f"'{token.text}' is left over", token.column)
+
+
+def called(name: Token, arguments: tuple[Node, ...]) -> Node:
+    """Return a call, or what it stands for: radians(x) is x*pi/180, degrees(x) is x*180/pi."""
+    if name.text not in ANGLES:
+        return FunctionCall(name.text, arguments, name.column)
+    if len(arguments) != 1:
+        raise FormulaError(f"'{name.text}' takes 1 value, found {len(arguments)}", name.column)
+    pi, half = Name("pi", name.column), Number("180", name.column)
+    over, under = (pi, half) if name.text == "radians" else (half, pi)
+    return Binary("/", Binary("*", arguments[0], over, name.column), under, name.column)
 
 
 def parse(text: str) -> Node:
     """Return the tree of an expression such as ``A + L*rot(u, theta)``."""
-    parser = _Parser(text)
-    node = parser.sum()
+    parser = Parser(text)
+    node = parser.expression()
     parser.end()
     return node
 
 
 def parse_equation(text: str) -> Equation:
     """Return the two trees of ``left = right``."""
-    parser = _Parser(text)
-    left = parser.sum()
-    if parser.take("=") is None:
+    parser = Parser(text)
+    left = parser.expression()
+    if not parser.taken("="):
         parser.end()
         raise FormulaError("a constraint is an equation: left = right", parser.current.column)
-    right = parser.sum()
+    right = parser.expression()
     parser.end()
     return Equation(left, right)
 
@@ -293,7 +326,7 @@ def walk(node: Node | Equation) -> Iterator[Node]:
                 stack += [right, left]
             case Negative(operand, _):
                 stack.append(operand)
-            case Call(_, arguments, _) | Vector(arguments, _):
+            case FunctionCall(_, arguments, _) | VectorLiteral(arguments, _):
                 stack += reversed(arguments)
             case Component(vector, _, _):
                 stack.append(vector)

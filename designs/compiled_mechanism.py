@@ -40,7 +40,7 @@ from ..runtime.program import GroupStep, Program
 from ..runtime.sequence import SOLVED_KINDS, Ints
 from ..runtime.timefunctions import check_times
 from .batch import Batch, arrays_of, parts_of, series_of
-from .sensitivities import Carrier, Sensitivities, not_whole
+from .sensitivities import ColumnCarrier, Sensitivities, not_whole
 
 if TYPE_CHECKING:
     import pandas
@@ -167,7 +167,7 @@ class CompiledMechanism:
         self._still: tuple[Array, Ints] | None = None  # grid and asked lanes where no driver depends on the design
         self._steps: dict[bool, tuple[Ints, ...]] = {}
         self._spare: dict[int, list[Any]] = {}
-        self._carrier: Carrier | None = None
+        self._carrier: ColumnCarrier | None = None
 
     def _phases(self, lanes: int) -> tuple[Ints, ...]:
         sequence = self.mechanism.program.sequence
@@ -235,7 +235,7 @@ class CompiledMechanism:
             error = apart[0]
             if isinstance(error, AssurgentError) and not isinstance(error, AssemblyError):
                 raise error
-        results = self._results(out[0], solved)
+        results = self._results(out[0], solved, values)
         if answers[0, 0] != 0:
             why = apart[0] if 0 in apart else self._failure(answers[0], values[:, 0], self._lanes)
             raise AssemblyError(self._message(why), results)
@@ -285,7 +285,7 @@ class CompiledMechanism:
                 "replace the driver by a formula or a table"
             )
         if self._carrier is None:
-            self._carrier = Carrier(self)
+            self._carrier = ColumnCarrier(self)
         if orders not in (1, 3):
             raise InputError(f"orders = {orders!r}: is 1 (positions) or 3 (velocities and accelerations, too)")
         return self._carrier.at(design, orders)
@@ -412,7 +412,7 @@ class CompiledMechanism:
         return failure
 
     # ---- what is said ---------------------------------------------------------------------------------------------
-    def _results(self, out: Array, solved: int) -> Results:
+    def _results(self, out: Array, solved: int, values: Array) -> Results:
         model, n = self.mechanism.traced.model, len(self.time)
         tables: dict[str, dict[str, Any]] = {"points": {}, "bodies": {}, "joints": {}}
         for (table, name), places in self.places.items():
@@ -421,7 +421,7 @@ class CompiledMechanism:
         drivers: dict[str, DriverSeries] = {}
         return Results(
             model.name, "td", model.space, self.time[:solved], tables["points"], tables["bodies"], tables["joints"],
-            drivers,
+            drivers, parameters=dict(zip(self.mechanism.traced.names, values[:, 0].tolist(), strict=True)),
         )  # fmt: skip
 
     def _failure(self, answer: Ints, values: Array, grid: Array) -> Failure | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,7 @@ from ..common.errors import AssurgentError, InputError
 from ..mechanism.numbers.traced import Traced
 from ..mechanism.numbers.tracing import free_parameters
 from ..mechanism.plans.plan import Array
-from ..mechanism.reader import from_data
+from ..mechanism.reader import from_data, parameter_values
 from ..mechanism.structure import Structure
 from ..mechanism.tables import Table
 from ..motion.kinematics import Outcome, asked_times, prepare, run_program
@@ -106,7 +107,9 @@ class Reuse:
         if not kept:
             return None
         asked = asked_times(traceable.nominal, times, method)
-        return run_program(traceable.structure, traceable.program, asked, method, numbers, jerk)
+        found = run_program(traceable.structure, traceable.program, asked, method, numbers, jerk)
+        parameters = parameter_values(self.data, self.origin, settings)
+        return replace(found, results=replace(found.results, parameters=parameters))
 
     def _traced(self, settings: Settings) -> Traceable | None:
         """Return the traced mechanism in which the settings are free; formulas that they override are numbers there."""

@@ -35,7 +35,7 @@ class Sensitivities:
     points: Mapping[str, PointChanges]
 
 
-class Carrier:
+class ColumnCarrier:
     """What the sensitivities of a compiled mechanism need besides its motion."""
 
     def __init__(self, compiled: CompiledMechanism) -> None:

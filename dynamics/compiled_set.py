@@ -13,11 +13,11 @@ from . import array_heads as chain
 from . import equationkernels, integrator
 from . import load_kernels as loads
 from .applied_loads import Applied
-from .coordinates import Coordinate
+from .coordinates import JointCoordinate
 from .inertia import Inertia
 from .instant_kinematics import Mechanics
 from .set_arrays import (
-    Tape,
+    SetArrays,
     write_angles,
     write_candidates,
     write_functions,
@@ -35,12 +35,12 @@ class Machine:
 
     def __init__(
         self, model: Model, mechanics: Mechanics, inertia: Inertia, applied: Applied,
-        candidates: Sequence[Coordinate], chosen: Sequence[Coordinate],
+        candidates: Sequence[JointCoordinate], chosen: Sequence[JointCoordinate],
     ) -> None:  # fmt: skip
         program = mechanics.program
         driven = [d for d in mechanics.drivers if d in model.drivers]
         free = [d for d in mechanics.drivers if d not in model.drivers]
-        tape = Tape(program, len(free))
+        tape = SetArrays(program, len(free))
         functions: list[Function] = [model.drivers[d].motion for d in driven]
         self._bridged = write_sequence(tape, program.drivers[free[0]] if len(free) == 1 and not driven else None)
         write_masses(tape, model, inertia, applied.gravity)
@@ -164,7 +164,7 @@ class Machine:
         at, n = int(self.ints[chain.BRIDGE_AT]), int(self.ints[chain.BRIDGED])
         return self.ints[at : at + chain.BRIDGED_SIZE * n].reshape(n, chain.BRIDGED_SIZE)
 
-    def watch(self, lengths: dict[Coordinate, float]) -> None:
+    def watch(self, lengths: dict[JointCoordinate, float]) -> None:
         """Set the squared lengths of the coordinates' directions in the tree, which the criterion divides by."""
         at = int(self.ints[chain.LENGTHS])
         values = [lengths[c] for c in (*self.candidates, *self.chosen)]

@@ -10,15 +10,16 @@ import numpy as np
 from ..common.errors import AssurgentError
 from ..mechanism.model import Array, Body, Model
 from ..mechanism.plans.plan import GroupPlan
-from ..mechanism.plans.planning import plan_groups, studied
+from ..mechanism.plans.planning import studied
 from ..mechanism.structure import Structure
+from ..runtime.named_plan import plan_all
 from ..runtime.program import GroupStep, Program, build
 from ..runtime.solvers import bind
-from .coordinates import Coordinate, driven_by
+from .coordinates import JointCoordinate, driven_by
 from .instant_kinematics import Mechanics
 from .posture import Posture
 
-Chosen = tuple[Coordinate, ...]
+Chosen = tuple[JointCoordinate, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +49,7 @@ class Sets:
     ) -> None:
         self.model, self.progress, self._planned = model, progress, planned
         self._built: dict[Chosen, Built] = {}
-        self._met: dict[Chosen, dict[Coordinate, float]] = {}
+        self._met: dict[Chosen, dict[JointCoordinate, float]] = {}
         self.refused: dict[Chosen, AssurgentError] = {}
         self.first: Chosen = ()  # the set at the start, where a run has chosen it
         self._entered: dict[Chosen, tuple[Posture, Mechanics, dict[str, Array]]] = {}  # where each set was last
@@ -68,14 +69,14 @@ class Sets:
             try:
                 model = driven_by(self.model, chosen)
                 structure = studied(self._held(chosen, posture, values))
-                program = build(model, plan_groups(model, structure), self.progress)
+                program = build(model, plan_all(model, structure, check=False), self.progress)
                 self._built[chosen] = Built(model, structure, Mechanics(program))
             except AssurgentError as error:
                 self.refused[chosen] = error
                 raise
         return self._built[chosen]
 
-    def met(self) -> list[tuple[Chosen, dict[Coordinate, float]]]:
+    def met(self) -> list[tuple[Chosen, dict[JointCoordinate, float]]]:
         """Return the sets that were built here, and where their coordinates were."""
         return list(self._met.items())
 
@@ -88,7 +89,7 @@ class Sets:
         built, last = self.build(chosen, posture, values), self._entered.get(chosen)
         if last is None or last[0] is not posture:
             posed = at_posture(built.model, posture)
-            planned = plan_groups(posed, built.structure)
+            planned = plan_all(posed, built.structure, check=False)
             plans = {p.name: p for p in planned}
             mechanics = built.mechanics
             if any(self._planned_otherwise(s, plans[s.plan.name]) for s in mechanics.groups):

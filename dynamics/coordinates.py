@@ -29,7 +29,7 @@ RIDGE = 1e-14  # of the largest inertia: a body without mass must not make the m
 
 
 @dataclass(frozen=True, order=True)
-class Coordinate:
+class JointCoordinate:
     """The angle or the displacement of a joint."""
 
     joint: str
@@ -57,25 +57,27 @@ class Held:
         """Accept any times: there is nothing that could be out of range."""
 
 
-def virtual_driver(model: Model, coordinate: Coordinate, value: float = 0.0) -> Driver:
+def virtual_driver(model: Model, coordinate: JointCoordinate, value: float = 0.0) -> Driver:
     """Return the driver that holds a coordinate."""
     joint = model.joints[coordinate.joint]
     return Driver(coordinate.driver, coordinate.kind, Held(value), joint.name, (joint.first, joint.second))
 
 
-def driven_by(model: Model, chosen: Iterable[Coordinate], values: Mapping[Coordinate, float] | None = None) -> Model:
+def driven_by(
+    model: Model, chosen: Iterable[JointCoordinate], values: Mapping[JointCoordinate, float] | None = None
+) -> Model:
     """Return the model with virtual drivers on the chosen coordinates beside its own."""
     virtual = {c.driver: virtual_driver(model, c, (values or {}).get(c, 0.0)) for c in chosen}
     return replace(model, drivers={**model.drivers, **virtual}, assembly={})
 
 
-def shown_name(model: Model, coordinate: Coordinate) -> str:
+def shown_name(model: Model, coordinate: JointCoordinate) -> str:
     """Return the name of a coordinate in results: the joint's, with the kind where a joint has two."""
     kinds = COORDINATES[model.joints[coordinate.joint].kind]
     return coordinate.joint if coordinate.kind == kinds[0] else f"{coordinate.joint}.{coordinate.kind}"
 
 
-def candidates(model: Model) -> tuple[Coordinate, ...]:
+def candidates(model: Model) -> tuple[JointCoordinate, ...]:
     """Return all joint coordinates that no driver prescribes, in the order of their names."""
     turned = {frozenset(d.bodies) for d in model.drivers.values() if d.kind in ("turn", "angle")}
     driven = {(d.joint, d.kind) for d in model.drivers.values()}
@@ -84,7 +86,7 @@ def candidates(model: Model) -> tuple[Coordinate, ...]:
         for kind in COORDINATES.get(joint.kind, ()):
             same = model.dimension == 2 and kind == "angle" and frozenset((joint.first, joint.second)) in turned
             if (name, kind) not in driven and not same:
-                found.append(Coordinate(name, kind))
+                found.append(JointCoordinate(name, kind))
     return tuple(found)
 
 
@@ -199,7 +201,7 @@ class Gauge:
         """Return the rows of all joints and candidates on the twists of the movable bodies."""
         return np.asarray(self.system.jacobian(poses)[:, : self.n])
 
-    def values(self, poses: Poses) -> dict[Coordinate, float]:
+    def values(self, poses: Poses) -> dict[JointCoordinate, float]:
         """Return the values of all candidates at remembered poses; a screw's turn follows from its slide."""
         measured = self.system.measured(poses)
         found = {c: measured[c.driver] for c in self.all}
@@ -212,7 +214,7 @@ class Gauge:
                 found[c] = float(next_to(found[c], turn))
         return found
 
-    def rates(self, poses: Poses, twist: Array) -> dict[Coordinate, float]:
+    def rates(self, poses: Poses, twist: Array) -> dict[JointCoordinate, float]:
         """Return the rates of all candidates for twists of all bodies, n x w."""
         rows = self.jacobian(poses)[self.coordinate_rows] @ twist[1:].ravel()
         return dict(zip(self.all, rows.tolist(), strict=True))

@@ -20,7 +20,7 @@ from ..mechanism.model import Array, Model, PointForce, Spring, Torque, TorsionS
 from ..runtime.timefunctions import check_times
 from .applied_loads import Applied
 from .bodylanes import one_lane
-from .coordinates import Coordinate, shown_name
+from .coordinates import JointCoordinate, shown_name
 from .equations import Equations
 from .initial_state import begin
 from .instant_kinematics import Instant
@@ -35,7 +35,7 @@ NONE = 1e-12  # of the terms whose sum a stiffness is: below, it is none
 
 
 @dataclass(frozen=True)
-class Mode:
+class VibrationMode:
     """One small vibration: angular frequency (0 where it does not swing) and rate of decay (negative: it grows)."""
 
     angular: float
@@ -56,7 +56,7 @@ class Equilibrium:
     mass: Array
     damping: Array
     stiffness: Array
-    modes: tuple[Mode, ...]
+    modes: tuple[VibrationMode, ...]
     stable: bool
     iterations: int
 
@@ -109,7 +109,7 @@ def equilibrium(model: Model, progress: Callable[[str], None] = lambda _: None) 
     return Equilibrium(values, places, potential, linear.M, linear.C, linear.K, modes, stable, iterations)
 
 
-def _offset(model: Model, coordinate: Coordinate) -> float:
+def _offset(model: Model, coordinate: JointCoordinate) -> float:
     """Return what the angle between the parts that the user named has over that of the bodies they are welded into."""
     return model.joints[coordinate.joint].offset if coordinate.kind == "angle" else 0.0
 
@@ -154,7 +154,7 @@ class _Still:
     def _along(self, found: Instant, wrenches: Array) -> Array:
         return np.asarray(np.einsum("nwk,nw->k", found.R[:, :, self.equations.free], wrenches))
 
-    def linearised(self, z: Array) -> Linear:
+    def linearised(self, z: Array) -> LinearizedMotion:
         """Return M, C and K at a position, all exact."""
         equations, f = self.equations, len(z)
         found, unit = self.instant(z, 0 * z), np.eye(f)
@@ -167,11 +167,11 @@ class _Still:
             both = self.instant(z, unit[i] + unit[j]).c
             bend[:, :, i, j] = bend[:, :, j, i] = 0.5 * (both - bend[:, :, i, i] - bend[:, :, j, j])
         tangents = _Tangents(equations.applied, found.posture, R, bend)
-        return Linear(M, tangents.C, tangents.K, tangents.size)
+        return LinearizedMotion(M, tangents.C, tangents.K, tangents.size)
 
 
 @dataclass(frozen=True, eq=False)
-class Linear:
+class LinearizedMotion:
     """M z̈ + C ż + K z = 0, and the size of the terms whose sum K is."""
 
     M: Array
@@ -306,7 +306,7 @@ def _rest(model: Model, system: _Still, z: Array, scale: Array) -> tuple[Array, 
     raise AssemblyError(_nowhere(model))
 
 
-def _newton(linear: Linear, force: Array, scale: Array) -> Array:
+def _newton(linear: LinearizedMotion, force: Array, scale: Array) -> Array:
     """Return the change of the scaled coordinates to where the forces vanish; none where there is no stiffness."""
     units = np.outer(scale, scale)
     left, values, right = np.linalg.svd(linear.K * units)
@@ -333,7 +333,7 @@ def _nowhere(model: Model) -> str:
     return f"{model.origin or model.name}: no equilibrium was found from the sketch - put [points] nearer to one"
 
 
-def _modes(linear: Linear) -> tuple[tuple[Mode, ...], bool]:
+def _modes(linear: LinearizedMotion) -> tuple[tuple[VibrationMode, ...], bool]:
     """Return the modes by rising frequency, and whether none of them grows."""
     M, C, K, f = linear.M, linear.C, linear.K, len(linear.M)
     L = np.linalg.cholesky(M)
@@ -356,6 +356,6 @@ def _modes(linear: Linear) -> tuple[tuple[Mode, ...], bool]:
         still = np.argsort(np.abs(values))[: 2 * free]  # undamped too, they are double and lose half of the digits
         values[still[np.abs(values[still]) <= 1e-7 * size]] = 0.0
         values = values[values.imag >= -1e-9 * np.abs(values).max(initial=0.0)]
-    modes = [Mode(abs(float(v.imag)), 0.0 - float(v.real)) for v in values]
+    modes = [VibrationMode(abs(float(v.imag)), 0.0 - float(v.real)) for v in values]
     growing = any(m.decay < -1e-7 * m.angular for m in modes)
     return tuple(sorted(modes, key=lambda m: (m.angular, m.decay))), not growing

@@ -30,7 +30,7 @@ FINER = 4  # times that more instants are noted for the rotation of rods
 
 
 @dataclass(frozen=True, eq=False)
-class Outcome:
+class SimulationOutcome:
     """What a simulation gave: its results as far as it came, and why it stopped (None where it did not)."""
 
     results: Results
@@ -50,7 +50,7 @@ def simulate(
     through: bool = True,
     fixed_step: float | None = None,
     begun: Begun | None = None,
-) -> Outcome:
+) -> SimulationOutcome:
     """Return the motion under the loads at the given times, or at those of [simulation].
 
     Without a `method` it is partition or, where joint coordinates do not tell the position, global.
@@ -75,7 +75,7 @@ def simulate(
         found = inverse(model, asked, progress)
         failure = found.failure
         stop = None if failure is None else Stop(failure.time, failure_message(failure))
-        return Outcome(replace(found.results, method=method or METHODS[0]), stop)
+        return SimulationOutcome(replace(found.results, method=method or METHODS[0]), stop)
     grid = asked if asked[0] == begins else np.concatenate([[begins], asked])
     for _ in range(FINER):
         run = _method(model, start, method, progress, reactions, through, fixed_step, begun)
@@ -89,7 +89,7 @@ def simulate(
     notes = _diagnostics(run, record)
     if stop is not None:
         notes["stopped"] = stop.message
-    return Outcome(results(model, run.method, record, notes, asked), stop)
+    return SimulationOutcome(results(model, run.method, record, notes, asked), stop)
 
 
 def _started(model: Model) -> Start:

@@ -8,11 +8,11 @@ import numpy as np
 
 from ..common.errors import AssemblyError, InputError
 from ..mechanism.absolute import Absolute
-from ..mechanism.assembly import Linear, assemble
+from ..mechanism.assembly import LinearizedRows, assemble
 from ..mechanism.joint_equations import Poses
 from ..mechanism.mobility import compare, nearby
 from ..mechanism.model import Array, Model
-from .coordinates import Coordinate, driven_by
+from .coordinates import JointCoordinate, driven_by
 from .posture import Posture, posture_of
 
 CONSISTENT = 1e-8  # of the rates given, how far the rows may miss them
@@ -25,13 +25,13 @@ class Start:
     posture: Posture
     poses: Poses
     free: int
-    chosen: tuple[Coordinate, ...]
+    chosen: tuple[JointCoordinate, ...]
 
 
 def begin(model: Model) -> Start:
     """Return the start of a forward simulation; wrong input where [initial] does not fit the free motions."""
     t = model.simulation.start
-    chosen = tuple(Coordinate(i.joint, i.coordinate) for i in model.initial)
+    chosen = tuple(JointCoordinate(i.joint, i.coordinate) for i in model.initial)
     held = driven_by(model, chosen)
     at = np.array([t])
     jets = {name: d.motion(at)[:3, 0] for name, d in model.drivers.items()}
@@ -94,7 +94,7 @@ def _check_counts(model: Model, free: int) -> None:
 def _rates(model: Model, system: Absolute, poses: Poses, rates: dict[str, float]) -> Array:
     """Return the twists (n x 6) with these rates; of those that the rates leave open, the smallest."""
     wanted = system.per_driver(rates)
-    linear = Linear(system, poses)
+    linear = LinearizedRows(system, poses)
     unknowns = linear.solve(wanted)
     miss = np.abs((system.times(poses, unknowns) - wanted) / system.row_scale)
     largest = float(np.abs(wanted / system.row_scale).max(initial=0.0))

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ..common.errors import AssemblyError
 from ..common.turns import next_to
 from ..mechanism.model import Array
-from ..motion.modes import Mode, assembly_modes
+from ..motion.modes import AssemblyMode, assembly_modes
 from ..motion.run import Solution
 from ..runtime.program import AngleStep, GroupStep, Program
 from ..runtime.sequence import SOLVED_KINDS
@@ -133,12 +133,12 @@ class Mechanics:
         self.angles = (t, followed, 0 * angle, 0 * angle)
         return bool((lost > lanes).all())
 
-    def _take(self, step: GroupStep, mode: Mode) -> None:
+    def _take(self, step: GroupStep, mode: AssemblyMode) -> None:
         """Put a group into one of its modes."""
         self.signs[step.plan.name] = mode.signs
         self.state[0, step.phi_rows] = mode.phi[:, None]
 
-    def _miss(self, place: int, step: GroupStep, mode: Mode, posture: Posture) -> float:
+    def _miss(self, place: int, step: GroupStep, mode: AssemblyMode, posture: Posture) -> float:
         """Return how far a mode puts the bodies of a group from a posture; the group is an item of those solved."""
         self._take(step, mode)
         items = self.program.sequence.items

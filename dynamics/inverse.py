@@ -22,7 +22,7 @@ from ..runtime.program import Program
 from ..runtime.timefunctions import check_times
 from .applied_loads import Applied
 from .bodylanes import BodyLanes, in_portions
-from .coordinates import Coordinate, driven_by
+from .coordinates import JointCoordinate, driven_by
 from .inertia import Inertia
 from .joint_forces import Forces, Solved
 from .meeting_forces import meetings, passed
@@ -199,5 +199,5 @@ def _units(n: int, lanes: int) -> Array:
     return np.repeat(np.eye(n)[:, :, None], lanes, axis=2)
 
 
-def _coordinate(model: Model, joint: str) -> Coordinate:
-    return Coordinate(joint, COORDINATES[model.joints[joint].kind][0])
+def _coordinate(model: Model, joint: str) -> JointCoordinate:
+    return JointCoordinate(joint, COORDINATES[model.joints[joint].kind][0])

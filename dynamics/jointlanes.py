@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..codegen import jointcodes as code
 from ..mechanism.absolute import Absolute
-from ..mechanism.joint_equations import PLANAR, SPATIAL, Batch
+from ..mechanism.joint_equations import PLANAR, SPATIAL, JointBatch
 from ..mechanism.model import Array, Joint, Model
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class JointTable:
         self.long = np.array(long, dtype=bool)  # rows that are lengths
         self.n_rows = row
 
-    def _fill(self, items: Indices, numbers: Array, batch: Batch) -> None:
+    def _fill(self, items: Indices, numbers: Array, batch: JointBatch) -> None:
         items[:, code.FIRST], items[:, code.SECOND], items[:, code.THIRD] = batch.first, batch.second, batch.third
         vectors = (batch.a, batch.b, batch.axis_a, batch.axis_b, batch.normal_a, batch.normal_b)
         numbers[:, : 3 * len(vectors)] = np.hstack(vectors)

@@ -16,7 +16,7 @@ from ..mechanism.model import Array, Model
 from .applied_loads import Applied
 from .bridges import NEAR, NODES, bridge_ahead
 from .coordinate_sets import Chosen, Sets
-from .coordinates import Coordinate, Gauge, Weighed, shown_name
+from .coordinates import Gauge, JointCoordinate, Weighed, shown_name
 from .equations import Equations, Moved
 from .inertia import Inertia
 from .initial_state import Start
@@ -78,8 +78,8 @@ class Partition:
         self.f = start.free
         self.t = start.posture.time
         if model.initial:
-            values = {Coordinate(i.joint, i.coordinate): i.value for i in model.initial}
-            rates = {Coordinate(i.joint, i.coordinate): i.rate for i in model.initial}
+            values = {JointCoordinate(i.joint, i.coordinate): i.value for i in model.initial}
+            rates = {JointCoordinate(i.joint, i.coordinate): i.rate for i in model.initial}
         else:
             poses = self.gauge.system.remember(poses_of(self.gauge.system, start.posture))
             values, rates = self.gauge.values(poses), self.gauge.rates(poses, start.posture.twist)
@@ -97,7 +97,7 @@ class Partition:
         self._note()
 
     # ---- the start ------------------------------------------------------------------------------------------------
-    def _first(self, start: Start, values: dict[Coordinate, float]) -> Chosen:
+    def _first(self, start: Start, values: dict[JointCoordinate, float]) -> Chosen:
         """Return the best set at the start, of those that can be built."""
         weighed = self._weighed_at(start.posture)
         usable = list(self.gauge.listed)
@@ -116,7 +116,7 @@ class Partition:
             except AssurgentError:
                 usable.remove(min(best, key=lambda i: weighed.cosines[i]))
 
-    def _driven(self, chosen: Chosen, values: dict[Coordinate, float]) -> Array:
+    def _driven(self, chosen: Chosen, values: dict[JointCoordinate, float]) -> Array:
         """Return the values of all drivers and of the chosen coordinates at the start."""
         held = [d.motion(np.array([self.t]))[0, 0] for d in self.model.drivers.values()]
         return np.array([*held, *(values[c] for c in chosen)])

@@ -126,6 +126,7 @@ def results(
         independent=record.independent or None,
         diagnostics=dict(diagnostics),
         vectors=vectors_of(model, bodies),
+        parameters=model.parameters,
     )  # fmt: skip
     chosen = np.flatnonzero(np.isin(times, asked))
     if len(chosen) == len(times):

@@ -20,8 +20,9 @@ from ..mechanism.numbers.design_evaluation import Numbers
 from ..mechanism.numbers.nominal import nominal, replaced
 from ..mechanism.numbers.traced import Traced
 from ..mechanism.numbers.tracing import trace
-from ..mechanism.plans.planning import plan_groups, studied
+from ..mechanism.plans.planning import studied
 from ..mechanism.structure import Structure
+from ..runtime.named_plan import plan_all
 from ..runtime.program import Program, build
 from .coordinate_sets import Chosen, Sets
 from .coordinates import Gauge, Weighed, driven_by
@@ -84,7 +85,7 @@ class Again:
             model = driven_by(self.traced.model, chosen, values)
             try:
                 structure = studied(model)
-                self._planned[chosen] = structure, build(model, plan_groups(model, structure), _silent)
+                self._planned[chosen] = structure, build(model, plan_all(model, structure, check=False), _silent)
                 self._numbers = None
             except AssurgentError:
                 self._special.add(chosen)

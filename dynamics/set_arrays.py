@@ -9,20 +9,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..mechanism.model import Array, Function, Joint, Model, PointForce, Spring, Torque, TorsionSpring
-from ..runtime.program import Carrier, Program, Terms, _sum
+from ..runtime.program import Program, RowCarrier, Terms, _sum
 from ..runtime.sequence import SOLVED_KINDS
 from ..runtime.sequencer import ADDRESS, COLUMN_STRIDE, COLUMNS, PLACE, REPORT_SIZE, STRIDE
 from ..runtime.timefunctions import write
 from . import array_heads as chain
 from . import load_kernels as loads
-from .coordinates import Coordinate
+from .coordinates import JointCoordinate
 from .inertia import Inertia
 
 Ints = NDArray[np.int64]
 
 
 @dataclass
-class Tape:
+class SetArrays:
     """The arrays while they grow: places of rows, combinations, vectors, and numbers."""
 
     program: Program
@@ -66,7 +66,7 @@ class Tape:
         """Append a vector of combinations; its place."""
         return self.places([e for terms in components for e in self.terms(terms)])
 
-    def body(self, carrier: Carrier) -> int:
+    def body(self, carrier: RowCarrier) -> int:
         """Append the axes from which the turning of a body follows: one in the plane and of a rod, else three."""
         one = self.program.model.dimension == 2 or carrier.line is not None
         axes = [self.vector(a) for a in (carrier.axes[:1] if one else carrier.axes)]
@@ -74,7 +74,7 @@ class Tape:
 
 
 # ---- what the sequencer reads -------------------------------------------------------------------------------------
-def write_sequence(tape: Tape, alone: int | None) -> dict[str, Ints]:
+def write_sequence(tape: SetArrays, alone: int | None) -> dict[str, Ints]:
     """Write the program as the sequencer reads it with one lane; return per group what a bridge over it needs.
 
     `alone` is the row of the free coordinate where nothing else moves the mechanism: then its unit rate gives R without
@@ -107,7 +107,7 @@ def write_sequence(tape: Tape, alone: int | None) -> dict[str, Ints]:
     return bridged
 
 
-def _bridges(tape: Tape, coordinate: int, solving: Ints) -> dict[str, Ints]:
+def _bridges(tape: SetArrays, coordinate: int, solving: Ints) -> dict[str, Ints]:
     """Make room for the polynomials of all groups whose branches may meet; return their entries by name."""
     sequence, ints = tape.program.sequence, tape.ints
     ints[chain.BRIDGE] = tape.numbers([0.0] * 3)
@@ -129,7 +129,7 @@ def _bridges(tape: Tape, coordinate: int, solving: Ints) -> dict[str, Ints]:
     return found
 
 
-def _predicted(tape: Tape) -> None:
+def _predicted(tape: SetArrays) -> None:
     """Write which rows are predicted and where to: φ of Newton's groups in their rows, angles in their numbers."""
     sequence = tape.program.sequence
     pairs: list[int] = []
@@ -144,7 +144,7 @@ def _predicted(tape: Tape) -> None:
 
 
 # ---- masses: constant on the rows ---------------------------------------------------------------------------------
-def write_masses(tape: Tape, model: Model, inertia: Inertia, gravity: Array) -> None:
+def write_masses(tape: SetArrays, model: Model, inertia: Inertia, gravity: Array) -> None:
     """Write the constant mass matrix of all rows and the weight on them.
 
     Origin and axes of a body are linear in the rows, and so are the velocity of its centre and the rates of its axes,
@@ -183,7 +183,7 @@ def write_masses(tape: Tape, model: Model, inertia: Inertia, gravity: Array) -> 
     tape.ints[chain.VECTOR] = tape.numbers([0.0] * f)
 
 
-def _second_moment(model: Model, carrier: Carrier, about: Array, a: int, b: int) -> float:
+def _second_moment(model: Model, carrier: RowCarrier, about: Array, a: int, b: int) -> float:
     """Return the factor of the rates of axes a and b in twice the kinetic energy about the centre."""
     if model.dimension == 2:
         return float(about) if a == b == 0 else 0.0
@@ -194,7 +194,7 @@ def _second_moment(model: Model, carrier: Carrier, about: Array, a: int, b: int)
 
 
 # ---- functions of time --------------------------------------------------------------------------------------------
-def write_functions(tape: Tape, functions: Sequence[Function]) -> None:
+def write_functions(tape: SetArrays, functions: Sequence[Function]) -> None:
     """Write the functions of time; the order is that of their values, each with two derivatives behind it."""
     written = write(functions)
     tape.ints[chain.N_FUNCTIONS], tape.ints[chain.FUNCTION] = len(functions), tape.places(written.code.tolist())
@@ -205,7 +205,7 @@ def write_functions(tape: Tape, functions: Sequence[Function]) -> None:
 
 
 # ---- loads, angles, candidates ------------------------------------------------------------------------------------
-def write_loads(tape: Tape, model: Model, functions: list[Function]) -> dict[str, int]:
+def write_loads(tape: SetArrays, model: Model, functions: list[Function]) -> dict[str, int]:
     """Write all loads but weight, append their functions of time; return the places of the torsion springs' turns."""
     carriers, entries, turns = tape.program.carriers, [], {}
 
@@ -236,7 +236,7 @@ def write_loads(tape: Tape, model: Model, functions: list[Function]) -> dict[str
     return turns
 
 
-def write_angles(tape: Tape, model: Model) -> None:
+def write_angles(tape: SetArrays, model: Model) -> None:
     """Write the planar bodies whose angles are followed, in the order of the model."""
     carriers = [tape.program.carriers[b] for b in model.bodies] if model.dimension == 2 else []
     axes = [tape.vector(c.axes[0]) for c in carriers]
@@ -245,7 +245,7 @@ def write_angles(tape: Tape, model: Model) -> None:
     tape.ints[chain.ANGLES] = tape.numbers([0.0] * (3 * len(axes)))
 
 
-def write_candidates(tape: Tape, model: Model, candidates: Sequence[Coordinate]) -> None:
+def write_candidates(tape: SetArrays, model: Model, candidates: Sequence[JointCoordinate]) -> None:
     """Write the joint coordinates that might serve; behind their lengths, those of the ones in use."""
     carriers, entries = tape.program.carriers, []
     for coordinate in candidates:
@@ -260,7 +260,7 @@ def write_candidates(tape: Tape, model: Model, candidates: Sequence[Coordinate])
     tape.ints[chain.LENGTHS] = tape.numbers([1.0] * (len(candidates) + tape.free))
 
 
-def _angle(tape: Tape, joint: Joint) -> list[int]:
+def _angle(tape: SetArrays, joint: Joint) -> list[int]:
     """Write the directions from which a joint's angle follows: two of the first body, one of the second."""
     first, second = tape.program.carriers[joint.first], tape.program.carriers[joint.second]
     if tape.program.model.dimension == 2:

@@ -15,12 +15,12 @@ from .joint_equations import (
     PLANAR,
     SPATIAL,
     WHOLE_TURNS_ARE_ALIKE,
-    Batch,
+    BodyPair,
     Indices,
+    JointBatch,
+    JointTerm,
     Numbers,
-    Pair,
     Poses,
-    Term,
     Z,
     cross,
     nearest_turn,
@@ -39,7 +39,7 @@ def removed(model: Model, joint: Joint) -> int:
 
 
 @dataclass(frozen=True, eq=False)
-class Item:
+class ConstraintItem:
     """One joint, driver or rod as it enters a batch."""
 
     name: str
@@ -89,25 +89,25 @@ class Absolute:
         self._build(items)
 
     # ---- set-up ---------------------------------------------------------------------------------------------------
-    def _joints(self, model: Model) -> list[Item]:
+    def _joints(self, model: Model) -> list[ConstraintItem]:
         items = []
         for j in model.joints.values():
             flat = j.kind == "cam" and j.follower is not None and j.follower.direction is not None
             carrier = j.carrier if j.carrier is not None else FRAME
-            items.append(Item(j.name, "cam-flat" if flat else j.kind, (j.first, j.second, carrier), joint=j))
+            items.append(ConstraintItem(j.name, "cam-flat" if flat else j.kind, (j.first, j.second, carrier), joint=j))
         return items
 
-    def _rods(self, model: Model) -> list[Item]:
+    def _rods(self, model: Model) -> list[ConstraintItem]:
         ends = {b.name: ends_of(model.joints, b.name) for b in model.bodies.values() if b.rod}
-        return [Item(f"spin of {b}", "spin", (FRAME, b, FRAME), axis=p[1] - p[0]) for b, p in ends.items()]
+        return [ConstraintItem(f"spin of {b}", "spin", (FRAME, b, FRAME), axis=p[1] - p[0]) for b, p in ends.items()]
 
-    def _driver(self, model: Model, d: Driver) -> Item:
+    def _driver(self, model: Model, d: Driver) -> ConstraintItem:
         joint = model.joints[d.joint] if d.joint is not None else None
         first, second = (joint.first, joint.second) if joint else d.bodies
         screw = d.kind == "angle" and joint is not None and joint.kind == "H"
-        return Item(d.name, "driver screw" if screw else f"driver {d.kind}", (first, second, FRAME), joint, d)
+        return ConstraintItem(d.name, "driver screw" if screw else f"driver {d.kind}", (first, second, FRAME), joint, d)
 
-    def _build(self, items: list[Item]) -> None:
+    def _build(self, items: list[ConstraintItem]) -> None:
         table = PLANAR if self.planar else SPATIAL
         kinds = dict.fromkeys(i.kind for i in items)
         names: list[str] = []
@@ -130,7 +130,7 @@ class Absolute:
             if batch.kind.startswith("driver"):
                 self.of_driver[batch.start : batch.start + len(batch.names)] = True
 
-    def _batch(self, kind: str, items: list[Item], start: int) -> Batch:
+    def _batch(self, kind: str, items: list[ConstraintItem], start: int) -> JointBatch:
         vectors = {key: np.zeros((len(items), 3)) for key in ("a", "b", "axis_a", "axis_b", "normal_a", "normal_b")}
         number, offset = np.zeros(len(items)), np.zeros(len(items))
         memory = np.full(len(items), -1)
@@ -154,7 +154,7 @@ class Absolute:
         if self.planar:
             vectors["normal_a"] = cross(Z, vectors["axis_a"])
         first, second, third = (np.array([self.index[i.bodies[n]] for i in items]) for n in range(3))
-        return Batch(
+        return JointBatch(
             kind,
             tuple(i.name for i in items),
             start,
@@ -220,7 +220,7 @@ class Absolute:
         for batch in self.batches:
             for k in range(len(batch.names) if batch.kind.startswith("cam") else 0):
                 many = batch.repeated(k, len(grid))
-                rows = np.array([t.value for t in PLANAR[batch.kind][0](Pair(many, replace(poses, contact=grid)))])
+                rows = np.array([t.value for t in PLANAR[batch.kind][0](BodyPair(many, replace(poses, contact=grid)))])
                 if batch.kind == "cam":
                     best = int(np.argmin(np.hypot.reduce(rows)))  # whose squares need not be finite
                 else:  # where the outline is parallel to the face, the place nearest to it
@@ -234,7 +234,7 @@ class Absolute:
         turn = poses.turn.copy()
         for batch in self.batches:
             if batch.kind in ("R", "C", "H") and not self.planar:
-                turn[batch.memory] = Pair(batch, poses).turn().value
+                turn[batch.memory] = BodyPair(batch, poses).turn().value
         return replace(poses, turn=turn)
 
     def spread(self, unknowns: Numbers) -> tuple[Numbers, Numbers]:
@@ -252,7 +252,7 @@ class Absolute:
         """Return the spatial joints whose axes have closed the wrong way round: rows of dot products allow it."""
         found: list[str] = []
         for batch in self.batches if not self.planar else ():
-            pair = Pair(batch, poses)
+            pair = BodyPair(batch, poses)
             cosine = np.einsum("mi,mi->m", pair.axis, pair.axis_b)
             if batch.kind == "P":
                 cosine = np.minimum(cosine, np.einsum("mi,mi->m", pair.normal, pair.normal_b))
@@ -330,8 +330,8 @@ class Absolute:
         rows, columns, values = self.triplets(poses)
         return np.asarray(np.bincount(rows, weights=values * vector[columns], minlength=self.n_rows), dtype=np.float64)
 
-    def terms_at(self, poses: Poses, kinds: str = "") -> list[tuple[Batch, list[Term]]]:
+    def terms_at(self, poses: Poses, kinds: str = "") -> list[tuple[JointBatch, list[JointTerm]]]:
         table = PLANAR if self.planar else SPATIAL
         wanted = [batch for batch in self.batches if batch.kind.startswith(kinds)]
-        return [(batch, table[batch.kind][0](Pair(batch, poses))) for batch in wanted]
+        return [(batch, table[batch.kind][0](BodyPair(batch, poses))) for batch in wanted]
 

@@ -18,7 +18,7 @@ MOST_CHAINS = 3000  # that are looked at for one group
 
 
 @dataclass(frozen=True)
-class Pair:
+class KinematicPair:
     """Edges of the structural graph between bodies: `degree` k, of which `driven` are root edges."""
 
     name: str
@@ -32,7 +32,7 @@ class Pair:
 
 
 @dataclass(frozen=True)
-class Chain:
+class CandidateChain:
     """A kinematic chain under test: Eq. 14, L_th = B (P - N_m)."""
 
     bodies: tuple[str, ...]
@@ -67,12 +67,12 @@ class Chain:
 
 
 @dataclass
-class Step:
+class AnalysisStep:
     """One round: directed edges given to bodies, the candidates, the chains tried, and the group that was found."""
 
     directed: tuple[str, ...]
     candidates: tuple[str, ...]
-    tried: list[Chain] = field(default_factory=list)
+    tried: list[CandidateChain] = field(default_factory=list)
     group: str = ""  # by the name that the matching gives it; empty where the search found another set
     found: tuple[str, ...] = ()
     skipped: bool = False
@@ -88,7 +88,7 @@ class Step:
         }
 
 
-def structural_pairs(model: Model, structure: Structure) -> tuple[Pair, ...]:
+def structural_pairs(model: Model, structure: Structure) -> tuple[KinematicPair, ...]:
     """Return the pairs of the structural graph; a driver that stands on no joint is a pair of its own, of degree B.
 
     Pins of several bodies are taken as the structure ties them, those in no group as written. Redundant rows count as
@@ -103,20 +103,20 @@ def structural_pairs(model: Model, structure: Structure) -> tuple[Pair, ...]:
     for j in joints.values():
         bodies = (j.first, j.second, *((j.carrier,) if j.kind == "gear" and j.carrier else ()))
         driven = sum(d.joint == j.name for d in drivers.values())
-        found.append(Pair(j.name, bodies, B - rows(model, j) + dropped.get(j.name, 0), driven))
-    found += [Pair(d.name, tuple(d.bodies), B, 1) for d in drivers.values() if d.joint not in joints]
+        found.append(KinematicPair(j.name, bodies, B - rows(model, j) + dropped.get(j.name, 0), driven))
+    found += [KinematicPair(d.name, tuple(d.bodies), B, 1) for d in drivers.values() if d.joint not in joints]
     return tuple(found)
 
 
-def analysis(model: Model, structure: Structure) -> list[Step]:
+def analysis(model: Model, structure: Structure) -> list[AnalysisStep]:
     """Return the rounds of the graph-analytical method, until every body that can be found is in a group."""
     search = _Search(model, structural_pairs(model, structure))
     groups = {frozenset(g.bodies): g.name for g in structure.groups}
-    steps: list[Step] = []
+    steps: list[AnalysisStep] = []
     giving: frozenset[str] = frozenset({FRAME})
     while len(search.solved) <= len(model.movable):
         candidates = search.candidates()
-        step = Step(search.directed_from(giving), candidates)
+        step = AnalysisStep(search.directed_from(giving), candidates)
         steps.append(step)
         found = search.round(step)
         if found is None and step.skipped:  # too many chains: what the matching found next
@@ -130,7 +130,7 @@ def analysis(model: Model, structure: Structure) -> list[Step]:
 
 
 class _Search:
-    def __init__(self, model: Model, pairs: tuple[Pair, ...]) -> None:
+    def __init__(self, model: Model, pairs: tuple[KinematicPair, ...]) -> None:
         self.model, self.pairs = model, pairs
         self.B = 3 if model.space == "planar" else 6
         self.solved: set[str] = {FRAME}
@@ -152,7 +152,7 @@ class _Search:
                 found.append(f"{inside[0]} → {', '.join(outside)} ({p.name}: {edges})")
         return tuple(found)
 
-    def counted(self, chain: frozenset[str]) -> list[Pair]:
+    def counted(self, chain: frozenset[str]) -> list[KinematicPair]:
         """Return the pairs of a chain: internal ones, and external ones with a directed edge."""
         known = chain | self.solved
         return [p for p in self.pairs if set(p.bodies) & chain and set(p.bodies) <= known]
@@ -160,13 +160,13 @@ class _Search:
     def closed(self, chain: frozenset[str]) -> bool:
         return self.tested(chain).is_group
 
-    def tested(self, chain: frozenset[str]) -> Chain:
+    def tested(self, chain: frozenset[str]) -> CandidateChain:
         pairs = self.counted(chain)
         spins = sum(self.model.bodies[b].rod for b in chain)  # a rod's spin is no motion: as if it were driven
         thin = sum(p.thin for p in pairs) - spins
-        return Chain(tuple(sorted(chain, key=self.order.__getitem__)), thin, len(pairs), self.B)
+        return CandidateChain(tuple(sorted(chain, key=self.order.__getitem__)), thin, len(pairs), self.B)
 
-    def round(self, step: Step) -> set[str] | None:
+    def round(self, step: AnalysisStep) -> set[str] | None:
         """Try chains from short to long; the first that satisfies Eq. 14 is the group."""
         for number, chain in enumerate(self.chains(step.candidates)):
             if number >= MOST_CHAINS:
@@ -201,7 +201,7 @@ class _Search:
             level = longer
 
 
-def described(steps: list[Step], structure: Structure) -> list[str]:
+def described(steps: list[AnalysisStep], structure: Structure) -> list[str]:
     """Return the analysis in words, a line each."""
     lines: list[str] = []
     for number, step in enumerate(steps):

@@ -23,7 +23,7 @@ STRIDE = 0.1  # inner steps: radians, or parts of the size
 ITERATIONS = 100
 
 
-class Linear:
+class LinearizedRows:
     """The scaled Jacobian at given poses, ready for least squares: J x = rhs, smallest x, rank-aware."""
 
     def __init__(self, system: Absolute, poses: Poses) -> None:
@@ -94,7 +94,7 @@ def attempt(system: Absolute, start: Poses, values: Mapping[str, float], n_itera
     poses = system.remember(start)
     gap = _gap(system, poses, values)
     damping = 0.0
-    linear = Linear(system, poses)
+    linear = LinearizedRows(system, poses)
     last = False
     for _ in range(n_iterations):
         if last:
@@ -108,7 +108,7 @@ def attempt(system: Absolute, start: Poses, values: Mapping[str, float], n_itera
         fresh = _gap(system, tried, values)
         if np.linalg.norm(fresh) < np.linalg.norm(gap):
             slow = np.linalg.norm(fresh) > 0.5 * np.linalg.norm(gap)
-            poses, gap, linear = tried, fresh, Linear(system, tried)
+            poses, gap, linear = tried, fresh, LinearizedRows(system, tried)
             damping = damping if slow else (0.1 * damping if damping > 1e-9 else 0.0)
         elif largest < 1e-14 or damping > 1e4:
             break
@@ -207,7 +207,7 @@ class _Rates:
     """Velocity and acceleration (one entry per column) at given poses and time."""
 
     def __init__(self, system: Absolute, poses: Poses, drivers: Mapping[str, Array]) -> None:
-        linear = Linear(system, poses)
+        linear = LinearizedRows(system, poses)
         rates = system.per_driver({d: drivers[d][1] for d in system.drivers})
         self.velocity = linear.solve(rates)
         wanted = system.per_driver({d: drivers[d][2] for d in system.drivers}) - system.gamma(poses, self.velocity)

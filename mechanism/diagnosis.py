@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .constraint_network import Loop, Network
-from .matching import Assignment, Part, assign, over, pieces, under
+from .matching import Assignment, MatchedPart, assign, over, pieces, under
 from .model import FRAME, Model
 
 _DRIVABLE = ("R", "P", "C", "H", "slot")
@@ -163,7 +163,7 @@ def held_angles(model: Model, loops: Iterable[Loop]) -> tuple[Finding, ...]:
     return _sorted(found)
 
 
-def _names(network: Network, piece: Part) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+def _names(network: Network, piece: MatchedPart) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
     """Return the rigid bodies, joints and drivers of a part, each sorted; pins stand for their joints."""
     bodies = {network.bodies[n] for n in piece.nodes if n < len(network.bodies)}
     joints: set[str] = set()

@@ -22,7 +22,7 @@ Where = tuple[str, ...]
 LARGEST = 1e100  # far beyond every mechanism in SI units; its cube is still a number
 _KEY = r"(?:\"(?:[^\"\\]|\\.)*\"|'[^']*'|[A-Za-z0-9_-]+)"
 _DOTTED = re.compile(rf"\s*({_KEY}(?:\s*\.\s*{_KEY})*)\s*(=|\])")
-_NESTED = ("bodies",)  # tables of tables: the table is [bodies.crank], the key stands in it
+_NESTED = ("bodies", "groups")  # tables of tables: the table is [bodies.crank], the key stands in it
 
 
 class Source:

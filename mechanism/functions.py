@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..common import expressions as ex
+from ..common import si_units as units
 from ..common.errors import InputError, nearest
 from ..common.expressions import FormulaError
 from . import formulas, jets
@@ -51,7 +52,7 @@ def postfix(node: ex.Node) -> tuple[_Step, ...]:
             case ex.Binary(operator, left, right, _):
                 steps.append(("call", operator, 2))
                 stack += [left, right]
-            case ex.Call(function, arguments, _):
+            case ex.FunctionCall(function, arguments, _):
                 steps.append(("call", function, len(arguments)))
                 stack += arguments
             case _:
@@ -78,7 +79,7 @@ def tree(steps: Sequence[_Step]) -> ex.Node:
         elif item == "neg":
             stack.append(ex.Negative(arguments[0], 1))
         elif item in formulas.FUNCTIONS:
-            stack.append(ex.Call(item, tuple(arguments), 1))
+            stack.append(ex.FunctionCall(item, tuple(arguments), 1))
         else:
             stack.append(ex.Binary(item, arguments[0], arguments[1], 1))
     return stack[0]
@@ -116,10 +117,12 @@ def _known(node: ex.Node, parameters: Mapping[str, float], variable: str | None)
         elif name == "time":
             meant = "time is written t" if variable == "t" else "time, written t, stands in drivers and forces only"
             raise FormulaError(f"unknown name 'time' - {meant}", column)
-        elif name in formulas.FUNCTIONS:
+        elif name in formulas.KNOWN:
             raise FormulaError(f"the function '{name}' needs its values in parentheses: {name}(...)", column)
+        elif name in units.NAMES:
+            raise FormulaError(f"unknown name '{name}' - a unit stands directly after a number: 1 {name}", column)
         else:
-            near = nearest(name, [*parameters, *CONSTANTS, *([variable] if variable else []), *formulas.FUNCTIONS])
+            near = nearest(name, [*parameters, *CONSTANTS, *([variable] if variable else []), *formulas.KNOWN])
             raise FormulaError(f"unknown name '{name}'{near or ' - declare it in [parameters]'}", column)
     return used
 

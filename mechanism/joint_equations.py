@@ -94,7 +94,7 @@ def nearest_turn(angle: Numbers) -> Numbers:
     return np.asarray(angle + (next_to(angle.real, 0.0) - angle.real))
 
 
-class Term(NamedTuple):
+class JointTerm(NamedTuple):
     """One row of every joint of a batch: values (m), and derivatives by the twists (m x 6) and the contact (m)."""
 
     value: Numbers
@@ -105,7 +105,7 @@ class Term(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Batch:
+class JointBatch:
     """All joints (or drivers) of one kind. Vectors are m x 3, in the axes of their bodies (see model.Joint)."""
 
     kind: str
@@ -125,12 +125,12 @@ class Batch:
     offset: Array
     profiles: tuple[Function, ...]
 
-    def repeated(self, k: int, n: int) -> Batch:
+    def repeated(self, k: int, n: int) -> JointBatch:
         """Return a batch of n times the joint k, each with a memory of its own."""
         values: dict[str, Any] = {f.name: getattr(self, f.name) for f in fields(self)}
         values = {name: x[[k] * n] if isinstance(x, np.ndarray) else x for name, x in values.items()}
         values.update(memory=np.arange(n), names=(self.names[k],) * n, profiles=self.profiles[k : k + 1] * n)
-        return Batch(**values)
+        return JointBatch(**values)
 
 
 def _dot(x: Numbers, y: Numbers) -> Numbers:
@@ -141,10 +141,10 @@ def _carried(rotation: Numbers, local: Numbers) -> Numbers:
     return np.asarray(np.einsum("mij,mj->mi", rotation, local))
 
 
-class Pair:
+class BodyPair:
     """The bodies of a batch at given poses, and the rows that joints are made of."""
 
-    def __init__(self, batch: Batch, poses: Poses) -> None:
+    def __init__(self, batch: JointBatch, poses: Poses) -> None:
         self.batch, self.poses = batch, poses
         self.R1, self.R2 = poses.rotation[batch.first], poses.rotation[batch.second]
         self.ra, self.rb = _carried(self.R1, batch.a), _carried(self.R2, batch.b)
@@ -153,37 +153,37 @@ class Pair:
         self.binormal = cross(self.axis, self.normal)
         self.axis_b, self.normal_b = _carried(self.R2, batch.axis_b), _carried(self.R2, batch.normal_b)
 
-    def coincide(self, n: int) -> list[Term]:
+    def coincide(self, n: int) -> list[JointTerm]:
         """Rows d_k = 0: the points a and b are common in the first n coordinates."""
         return [self._towards(self.d[:, k], np.broadcast_to(np.eye(3)[k], self.d.shape)) for k in range(n)]
 
-    def distance(self) -> Term:
+    def distance(self) -> JointTerm:
         """|d|, the distance of the points a and b."""
         length = np.sqrt(_dot(self.d, self.d))
         return self._towards(length, self.d / np.where(length == 0, 1.0, length)[:, None])
 
-    def _towards(self, value: Numbers, e: Numbers) -> Term:
-        return Term(value, np.hstack([-e, cross(e, self.ra)]), np.hstack([e, cross(self.rb, e)]))
+    def _towards(self, value: Numbers, e: Numbers) -> JointTerm:
+        return JointTerm(value, np.hstack([-e, cross(e, self.ra)]), np.hstack([e, cross(self.rb, e)]))
 
-    def along(self, w: Numbers) -> Term:
+    def along(self, w: Numbers) -> JointTerm:
         """w·d with w carried by the first body."""
         first, second = np.hstack([-w, cross(w, self.d + self.ra)]), np.hstack([w, cross(self.rb, w)])
-        return Term(_dot(w, self.d), first, second)
+        return JointTerm(_dot(w, self.d), first, second)
 
-    def product(self, x: Numbers, y: Numbers) -> Term:
+    def product(self, x: Numbers, y: Numbers) -> JointTerm:
         """x·y with x carried by the first body, y by the second."""
         couple = np.hstack([np.zeros_like(x), cross(x, y)])
-        return Term(_dot(x, y), couple, -couple)
+        return JointTerm(_dot(x, y), couple, -couple)
 
-    def aligned(self) -> list[Term]:
+    def aligned(self) -> list[JointTerm]:
         """Two rows: the axis of the second body is perpendicular to two normals of the first body's axis."""
         return [self.product(self.normal, self.axis_b), self.product(self.binormal, self.axis_b)]
 
-    def on_line(self) -> list[Term]:
+    def on_line(self) -> list[JointTerm]:
         """Two rows: b lies on the line through a."""
         return [self.along(self.normal), self.along(self.binormal)]
 
-    def turn(self) -> Term:
+    def turn(self) -> JointTerm:
         """The spatial angle from normal_a to normal_b about the axis, nearest to the remembered one."""
         c, s = self.product(self.normal, self.normal_b), self.product(self.binormal, self.normal_b)
         square = c.value**2 + s.value**2
@@ -191,39 +191,39 @@ class Pair:
         if np.iscomplexobj(c.value):
             angle = angle + 1j * (c.value.real * s.value.imag - s.value.real * c.value.imag) / square.real
         first = (c.value[:, None] * s.first - s.value[:, None] * c.first) / square[:, None]
-        return Term(angle, first, -first)
+        return JointTerm(angle, first, -first)
 
-    def angle(self) -> Term:
+    def angle(self) -> JointTerm:
         """The planar turn of the second body relative to the first."""
         angle = self.poses.angle
         spin = np.tile(np.append(np.zeros(5), 1.0), (len(self.d), 1))
-        return Term(angle[self.batch.second] - angle[self.batch.first], -spin, spin)
+        return JointTerm(angle[self.batch.second] - angle[self.batch.first], -spin, spin)
 
 
 # ---- the kinds ----------------------------------------------------------------------------------------------------
-def _prismatic_planar(p: Pair) -> list[Term]:
+def _prismatic_planar(p: BodyPair) -> list[JointTerm]:
     angle = p.angle()
     return [p.along(p.normal), angle._replace(value=nearest_turn(angle.value - p.batch.offset))]
 
 
-def _gear(p: Pair) -> list[Term]:
+def _gear(p: BodyPair) -> list[JointTerm]:
     batch, angle, spin = p.batch, p.poses.angle, p.angle().second
     ratio, carrier = batch.number, angle[batch.third]
     value = angle[batch.second] - carrier - ratio * (angle[batch.first] - carrier) - batch.offset
-    return [Term(value, -ratio[:, None] * spin, spin, (ratio - 1)[:, None] * spin)]
+    return [JointTerm(value, -ratio[:, None] * spin, spin, (ratio - 1)[:, None] * spin)]
 
 
-def _rack(p: Pair) -> list[Term]:
+def _rack(p: BodyPair) -> list[JointTerm]:
     angle, w, r = p.angle(), p.axis_b, p.batch.number
     first = np.hstack([w, cross(p.ra, w)]) + r[:, None] * angle.second
     second = np.hstack([-w, cross(w, p.rb - p.d)]) - r[:, None] * angle.second
-    return [Term(-_dot(w, p.d) - r * angle.value - p.batch.offset, first, second)]
+    return [JointTerm(-_dot(w, p.d) - r * angle.value - p.batch.offset, first, second)]
 
 
 class Outline:
     """Of the cams of a batch at the contacts u: place, tangent T = d(place)/du and dT/du, in global axes."""
 
-    def __init__(self, p: Pair) -> None:
+    def __init__(self, p: BodyPair) -> None:
         u = p.poses.contact[p.batch.memory]
         known, profiles = np.empty((len(u), 4)), p.batch.profiles
         for profile in dict.fromkeys(profiles):  # one may stand for many places, which it takes at once
@@ -236,7 +236,7 @@ class Outline:
         self.place, self.tangent, self.second = r * e, r1 * e + r * f, (r2 - r) * e + 2 * r1 * f
 
 
-def _cam_round(p: Pair) -> list[Term]:
+def _cam_round(p: BodyPair) -> list[JointTerm]:
     o, roller = Outline(p), p.batch.number[:, None]
     length = np.sqrt(_dot(o.tangent, o.tangent))[:, None]
     t = o.tangent / length
@@ -246,27 +246,27 @@ def _cam_round(p: Pair) -> list[Term]:
     return [term._replace(contact=-slope[:, k]) for k, term in enumerate(p.coincide(2))]
 
 
-def _cam_flat(p: Pair) -> list[Term]:
+def _cam_flat(p: BodyPair) -> list[JointTerm]:
     o, w = Outline(p), cross(Z, p.axis_b)
     gap, ra = o.place - p.d, p.ra + o.place
     first, second = np.hstack([w, cross(ra, w)]), np.hstack([-w, cross(w, gap + p.rb)])
-    touch = Term(_dot(w, gap), first, second, contact=_dot(w, o.tangent))
+    touch = JointTerm(_dot(w, gap), first, second, contact=_dot(w, o.tangent))
     return [touch, p.product(o.tangent, w)._replace(contact=_dot(w, o.second))]
 
 
-def _screw(p: Pair) -> list[Term]:
+def _screw(p: BodyPair) -> list[JointTerm]:
     slide, turn, pitch = p.along(p.axis), p.turn(), p.batch.number
     rows = (x - pitch.reshape(pitch.shape + (1,) * (x.ndim - 1)) * y for x, y in zip(slide[:3], turn[:3], strict=True))
-    return [*p.on_line(), *p.aligned(), Term(*rows)]
+    return [*p.on_line(), *p.aligned(), JointTerm(*rows)]
 
 
-def _spin(p: Pair) -> list[Term]:
+def _spin(p: BodyPair) -> list[JointTerm]:
     row = np.hstack([np.zeros_like(p.axis_b), p.axis_b])
-    return [Term(0 * row[:, 0], np.zeros_like(row), row)]
+    return [JointTerm(0 * row[:, 0], np.zeros_like(row), row)]
 
 
 # rows of each kind, and for each row whether it is a length (l) or an angle or a cosine (a)
-Rows = Callable[[Pair], list[Term]]
+Rows = Callable[[BodyPair], list[JointTerm]]
 PLANAR: dict[str, tuple[Rows, str]] = {
     "R": (lambda p: p.coincide(2), "ll"),
     "P": (_prismatic_planar, "la"),

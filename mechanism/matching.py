@@ -44,7 +44,7 @@ class Assignment:
 
 
 @dataclass(frozen=True)
-class Part:
+class MatchedPart:
     """Nodes and units of a part of the mechanism."""
 
     nodes: frozenset[int]
@@ -175,7 +175,7 @@ class _Search:
         return None
 
 
-def over(incidence: Incidence, assignment: Assignment) -> Part:
+def over(incidence: Incidence, assignment: Assignment) -> MatchedPart:
     """Return the part with too many constraints: all that alternating paths reach from units that are not placed."""
     units_of = incidence.units_of_nodes()
     units = {u for u, rest in enumerate(assignment.unplaced) if rest}
@@ -188,10 +188,10 @@ def over(incidence: Incidence, assignment: Assignment) -> Part:
                 fresh = {u for u, place in units_of[node] if assignment.flow[u][place]} - units
                 units |= fresh
                 stack.extend(fresh)
-    return Part(frozenset(nodes), frozenset(units))
+    return MatchedPart(frozenset(nodes), frozenset(units))
 
 
-def under(incidence: Incidence, assignment: Assignment) -> Part:
+def under(incidence: Incidence, assignment: Assignment) -> MatchedPart:
     """Return the part that can still move: all that alternating paths reach from nodes with spare freedoms."""
     units_of = incidence.units_of_nodes()
     nodes = {n for n, rest in enumerate(assignment.spare) if rest}
@@ -205,10 +205,10 @@ def under(incidence: Incidence, assignment: Assignment) -> Part:
                 fresh = {node for node, amount in held if amount} - nodes
                 nodes |= fresh
                 stack.extend(fresh)
-    return Part(frozenset(nodes), frozenset(units))
+    return MatchedPart(frozenset(nodes), frozenset(units))
 
 
-def pieces(incidence: Incidence, part: Part) -> list[Part]:
+def pieces(incidence: Incidence, part: MatchedPart) -> list[MatchedPart]:
     """Return the connected pieces of a part; a unit without a node is a piece of its own."""
     home: dict[int, int] = {n: n for n in part.nodes}
 
@@ -229,7 +229,7 @@ def pieces(incidence: Incidence, part: Part) -> list[Part]:
     for unit, touched in inside.items():
         units.setdefault(root(touched[0]) if touched else -1 - unit, set()).add(unit)
     keys = sorted(nodes.keys() | units.keys())
-    return [Part(frozenset(nodes.get(k, ())), frozenset(units.get(k, ()))) for k in keys]
+    return [MatchedPart(frozenset(nodes.get(k, ())), frozenset(units.get(k, ()))) for k in keys]
 
 
 def dependences(incidence: Incidence, assignment: Assignment) -> list[set[int]]:

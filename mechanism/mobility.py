@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .absolute import Absolute, removed
-from .assembly import DENSE, Linear, close
+from .assembly import DENSE, LinearizedRows, close
 from .joint_equations import Indices, Poses
 from .model import FRAME, Array, Driver, Joint, Model
 from .sparse_elimination import Echelon
@@ -139,7 +139,7 @@ def nearby(model: Model, poses: Poses, unknown: Collection[str] | None = None, s
     """
     system = Absolute(model, unknown, ())
     random = np.random.default_rng(2)
-    linear = Linear(system, poses)
+    linear = LinearizedRows(system, poses)
     for _ in range(4):
         wish = random.standard_normal(system.n_columns)
         forbidden = linear.solve(system.times(poses, wish * system.column_scale)) / system.column_scale
@@ -166,7 +166,7 @@ def _rates(model: Model) -> dict[str, float]:
 
 # ---- one connected part -------------------------------------------------------------------------------------------
 @dataclass(frozen=True, eq=False)
-class Part:
+class RankPart:
     """Rows and columns of the bodies that are connected other than through the ground; triplets in part numbers."""
 
     rows: Indices
@@ -187,7 +187,7 @@ class Ranks:
     conflict: float
 
 
-def _parts(system: Absolute, poses: Poses) -> list[Part]:
+def _parts(system: Absolute, poses: Poses) -> list[RankPart]:
     rows, columns, values = system.triplets(poses)
     values = values / system.row_scale[rows] * system.column_scale[columns]
     parent = list(range(system.n_columns))
@@ -217,7 +217,7 @@ def _parts(system: Absolute, poses: Poses) -> list[Part]:
     local_column, column_groups = _grouped(column_part, len(names))
     _, entry_groups = _grouped(column_part[columns], len(names))
     return [
-        Part(r, c, system.of_driver[r], (local_row[rows[e]], local_column[columns[e]], values[e]))
+        RankPart(r, c, system.of_driver[r], (local_row[rows[e]], local_column[columns[e]], values[e]))
         for r, c, e in zip(row_groups, column_groups, entry_groups, strict=True)
     ]
 
@@ -232,7 +232,7 @@ def _grouped(part: Indices, n_parts: int) -> tuple[Indices, list[Indices]]:
     return local, groups
 
 
-def _dense(part: Part, rhs: Array, order: Indices) -> Ranks:
+def _dense(part: RankPart, rhs: Array, order: Indices) -> Ranks:
     J = np.zeros((len(part.rows), len(part.columns)))
     np.add.at(J, part.triplets[:2], part.triplets[2])
     U, s, Vt = np.linalg.svd(J)
@@ -283,7 +283,7 @@ def _sparse_basis(null: Array) -> Array:
     return basis
 
 
-def _sparse(part: Part, rhs: Array, order: Indices) -> Ranks:
+def _sparse(part: RankPart, rhs: Array, order: Indices) -> Ranks:
     lines: list[dict[int, float]] = [{} for _ in part.rows]
     for row, column, value in zip(*(x.tolist() for x in part.triplets), strict=True):
         lines[row][column] = lines[row].get(column, 0.0) + value

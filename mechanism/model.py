@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from .numbers import arithmetic
 
 if TYPE_CHECKING:
+    from .named_groups import NamedGroup
     from .vectors_of_interest import Vector
 
 Array = NDArray[np.float64]
@@ -289,6 +290,7 @@ class Model:
     assembly: Mapping[str, int] = field(default_factory=dict)
     welds: Mapping[str, tuple[str, str]] = field(default_factory=dict)  # names of weld joints, for messages
     vectors: Mapping[str, Vector] = field(default_factory=dict)
+    groups: Mapping[str, NamedGroup] = field(default_factory=dict)
     origin: Path | None = None
 
     @property

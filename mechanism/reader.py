@@ -24,33 +24,39 @@ from .bodies import Part, read_bodies, read_mass, read_points
 from .drivers import DriverReader
 from .file_values import Source, shown
 from .force_table import read_loads
-from .functions import excerpt
 from .joints import JointBuilder, declare
 from .model import (
     FRAME, Array, AugmentedLagrangian, Body, Driver, Joint, Load, Mass, Model, PointForce, Simulation, ends_of,
 )  # fmt: skip
+from .named_groups import read_groups
 from .numbers import arithmetic
 from .rigid import Assembly, Declared, assemble, check_sharing, total_mass
+from .toml_remedies import twice, unquoted
 from .vectors_of_interest import add_centres, read_vectors
 
+Settings = Mapping[str, float | str]  # numbers, or formulas in quotes as in the file
 MAX_BYTES = 8_000_000
 MAX_TIMES = 50_000_000
 MAX_ITERATIONS = 1000
 TABLES = (
     *("parameters", "points", "bodies", "joints", "drivers", "simulation"),
-    *("forces", "initial", "actuators", "assembly", "vectors"),
+    *("forces", "initial", "actuators", "assembly", "vectors", "groups"),
 )
 TOP = ("format", "name", "space", "gravity", *TABLES)
 
 
-def load(path: Path | str, settings: Mapping[str, float] | None = None) -> Model:
-    """Return the mechanism of a file; `settings` override its parameters."""
+def load(path: Path | str, settings: Settings | None = None, simulation: Settings | None = None) -> Model:
+    """Return the mechanism of a file; `settings` override its parameters, `simulation` entries of that table."""
     path = Path(path)
-    return loads(read_text(path, MAX_BYTES), path, settings)
+    return loads(read_text(path, MAX_BYTES), path, settings, simulation=simulation)
 
 
 def loads(
-    text: str, origin: Path | str, settings: Mapping[str, float] | None = None, folder: Path | None = None
+    text: str,
+    origin: Path | str,
+    settings: Settings | None = None,
+    folder: Path | None = None,
+    simulation: Settings | None = None,
 ) -> Model:
     """Return the mechanism of a text. `origin` is its path, or a name for messages.
 
@@ -64,35 +70,20 @@ def loads(
     except (ValueError, RecursionError) as error:  # also thousands of digits, or as many nested brackets
         found = re.search(r"at line (\d+)", str(error))
         line = int(found[1]) if found else text.count("\n") + 1 if "end of document" in str(error) else 1
-        raise InputError(f"{origin}:{line}: not valid TOML: {_twice(str(error), text, line) or error}") from error
+        said = twice(str(error), text, line) or unquoted(text, line) or error
+        raise InputError(f"{origin}:{line}: not valid TOML: {said}") from error
+    if simulation and isinstance(data.get("simulation", {}), dict):
+        data["simulation"] = {**data.get("simulation", {}), **simulation}
     path = origin if isinstance(origin, Path) else None
     if folder is None and path is not None:
         folder = path.parent
     return from_data(data, str(origin), settings, folder, text, path)
 
 
-def _twice(error: str, text: str, line: int) -> str:
-    """Return the words for a name that stands twice where the parser of TOML says so; otherwise nothing."""
-    remedy = "rename one of them, or remove it"
-    table = re.search(r"Cannot declare \((.*?),?\) twice", error)
-    if table:
-        name = ".".join(key.strip("'\" ") for key in table[1].split(","))
-        return f"the table [{excerpt(name)}] stands twice - join the two, or rename one"
-    inline = re.search(r"Duplicate inline table key '(.*)'", error)
-    if inline:
-        return f"the name '{excerpt(inline[1])}' stands twice in one table - {remedy}"
-    if "Cannot overwrite a value" not in error:
-        return ""
-    # the last line of a value that has several does not show its name
-    key = re.match(r"\s*\[?\s*([\w.\"'-]+)\s*[=\]]", text.split("\n")[line - 1])
-    name = f"the name '{excerpt(key[1])}'" if key else "a name"
-    return f"{name} stands twice in one table - {remedy}"
-
-
 def from_data(
     data: Mapping[str, Any],
     origin: str,
-    settings: Mapping[str, float] | None = None,
+    settings: Settings | None = None,
     folder: Path | None = None,
     text: str = "",
     path: Path | None = None,
@@ -132,8 +123,19 @@ def from_data(
         assembly=_modes(source),
         welds={weld.name: (weld.first, weld.second) for weld in welds},
         vectors=read_vectors(source, assembly),
+        groups=read_groups(source),
         origin=path,
     )
+
+
+def parameter_values(data: Mapping[str, Any], origin: str, settings: Settings) -> dict[str, float]:
+    """Return the parameters of a design of values that were read before: formulas follow the settings."""
+    table = data.get("parameters", {})
+    if not any(isinstance(value, str) for value in table.values()):
+        return {name: float(settings.get(name, value)) for name, value in table.items()}
+    source = Source(data, "", origin, None)
+    _parameters(source, settings)
+    return source.parameters
 
 
 def _top(source: Source) -> None:
@@ -152,7 +154,7 @@ def _top(source: Source) -> None:
     source.dimension = 2 if data["space"] == "planar" else 3
 
 
-def _parameters(source: Source, settings: Mapping[str, float]) -> None:
+def _parameters(source: Source, settings: Settings) -> None:
     table = source.table(("parameters",), source.data.get("parameters", {}))
     for name in settings:
         if name not in table:

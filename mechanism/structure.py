@@ -21,7 +21,7 @@ from .ordering import ordered_components
 
 
 @dataclass(frozen=True)
-class Ranks:
+class RankReport:
     """What the numeric rank of the constraints says: free motions, rows without effect, bodies that move undriven."""
 
     mobility: int  # free motions with all drivers released
@@ -88,7 +88,7 @@ class Structure:
         return result
 
 
-def analyse(model: Model, ranks: Ranks | None = None) -> Structure:
+def analyse(model: Model, ranks: RankReport | None = None) -> Structure:
     """Return the structural groups of a mechanism in order, and where it is not determined, why.
 
     Without `ranks` constraints are counted (in the plane loops of held angles are seen as well). With them the rows

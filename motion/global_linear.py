@@ -36,7 +36,7 @@ class _Common(ctypes.Structure):
 
 
 @dataclass(eq=False)
-class Linear:
+class LinearSolver:
     """How to factorise and solve: mode, addresses, the entries A, work space; `name` says by what."""
 
     mode: int
@@ -80,15 +80,15 @@ def _clock() -> int:
     return int(ctypes.cast(library.clock, ctypes.c_void_p).value or 0)
 
 
-def dense(n: int) -> Linear:
+def dense(n: int) -> LinearSolver:
     """Return elimination with partial pivoting on a full matrix of order n, stored by rows."""
     address = np.zeros(11, dtype=np.int64)
     address[10] = _clock()
     spare = (np.zeros(n, dtype=np.int32), np.zeros(n * n), np.zeros(1))
-    return Linear(0, address, np.zeros(n * n), spare, "dense LU, partial pivoting", lambda: None)
+    return LinearSolver(0, address, np.zeros(n * n), spare, "dense LU, partial pivoting", lambda: None)
 
 
-def sparse(Ap: NDArray[np.int32], Ai: NDArray[np.int32], first: Array, tuned: bool) -> Linear | None:
+def sparse(Ap: NDArray[np.int32], Ai: NDArray[np.int32], first: Array, tuned: bool) -> LinearSolver | None:
     """Return KLU on a matrix by compressed columns; analysed, and factorised with the values `first`."""
     library = klu_library()
     if library is None:
@@ -117,4 +117,4 @@ def sparse(Ap: NDArray[np.int32], Ai: NDArray[np.int32], first: Array, tuned: bo
 
     spare = (np.concatenate([Ap, Ai]), np.zeros(1), np.zeros(2 * n))
     how = "no BTF, no scaling" if tuned else "its defaults"
-    return Linear(1, address, A, spare, f"KLU, {how}", release, (common, Ap, Ai))
+    return LinearSolver(1, address, A, spare, f"KLU, {how}", release, (common, Ap, Ai))

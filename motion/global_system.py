@@ -11,7 +11,7 @@ from ..mechanism.plans.plan import Array
 from ..runtime.entries import entry
 from ..runtime.program import AngleStep, GroupStep, LinearStep
 from ..runtime.sequence import Ints, Item, Sequence
-from .global_linear import Linear, dense, sparse
+from .global_linear import LinearSolver, dense, sparse
 
 SEED = 7
 Terms = dict[int, float]
@@ -38,7 +38,7 @@ class System:
     combinations: tuple[Any, ...]
     unknown: Any
     driven: Any
-    linear: Linear
+    linear: LinearSolver
 
     def run(self, time: Array, state: Array, skip: Any, clock: Array) -> tuple[int, Any]:
         """Solve all steps from the state in the first lane; the number of steps solved, and counts."""

@@ -12,8 +12,9 @@ from ..common.errors import InputError, nearest
 from ..mechanism.arguments import times_of
 from ..mechanism.model import Model
 from ..mechanism.plans.plan import Array
-from ..mechanism.plans.planning import plan_groups, studied
+from ..mechanism.plans.planning import studied
 from ..mechanism.structure import Structure
+from ..runtime.named_plan import plan_all
 from ..runtime.parallel import threads as using_threads
 from ..runtime.program import GroupStep, Program, build
 from ..runtime.timefunctions import check_times
@@ -50,7 +51,7 @@ def prepare(model: Model, progress: Callable[[str], None] = _silent) -> tuple[St
                 f"{where}: [assembly] {name}: there is no such group{nearest(name, groups)} - the groups are "
                 f"{', '.join(groups)}"
             )
-    return structure, build(model, plan_groups(model, structure), progress)
+    return structure, build(model, plan_all(model, structure), progress)
 
 
 def run(
@@ -117,6 +118,7 @@ def report(
         drivers,
         diagnostics(solution, structure),
         vectors=vectors_of(model, bodies),
+        parameters=model.parameters,
     )
 
 

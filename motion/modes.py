@@ -23,7 +23,7 @@ SEED = 20_240_229  # fixed: the modes of a mechanism are numbered the same way e
 
 
 @dataclass(frozen=True)
-class Mode:
+class AssemblyMode:
     """One way to assemble a group at the start: its number, its φ, and the branch signs (none for Newton)."""
 
     number: int
@@ -66,7 +66,7 @@ def assemble(solution: Solution, step: GroupStep, list_modes: bool) -> bool:
 
 def assembly_modes(
     solution: Solution, step: GroupStep, every: bool, start: Array | None = None
-) -> tuple[Mode, ...]:
+) -> tuple[AssemblyMode, ...]:
     """Return the ways to assemble a group at the first step; of a Newton type only the nearest unless `every`.
 
     They are numbered and compared by their distance from the sketch, or from `start`.
@@ -83,7 +83,7 @@ def assembly_modes(
             if m.position(phi, h, solver.par, t, np.array(signs), solver.group.work) == OK:
                 with np.errstate(over="ignore"):  # farther away than numbers go
                     distance = float(np.linalg.norm((phi - solver.start) / scale))
-                found.append(Mode(number, phi, np.array(signs), distance))
+                found.append(AssemblyMode(number, phi, np.array(signs), distance))
         return tuple(found)
     return newton_modes(solution, step, solver.start, scale, every)
 
@@ -95,7 +95,7 @@ def _scale(symbol: str, size: float) -> float:
 
 def newton_modes(
     solution: Solution, step: GroupStep, start: Array, scale: Array, every: bool
-) -> tuple[Mode, ...]:
+) -> tuple[AssemblyMode, ...]:
     """Return the modes found, nearest to the start first; only as many tries as needed unless `every`."""
     sequence = solution.program.sequence
     item, numbers = sequence.groups[step.plan.name], solution.numbers.copy()
@@ -117,7 +117,8 @@ def newton_modes(
             break
     found.sort(key=lambda phi: float(np.linalg.norm((phi - start) / scale)))
     return tuple(
-        Mode(i + 1, phi, np.zeros(0), float(np.linalg.norm((phi - start) / scale))) for i, phi in enumerate(found)
+        AssemblyMode(i + 1, phi, np.zeros(0), float(np.linalg.norm((phi - start) / scale)))
+        for i, phi in enumerate(found)
     )
 
 
@@ -129,13 +130,13 @@ def listed_modes(model: Model, structure: Structure) -> dict[str, str]:
     """
     if set(model.movable) - {b for g in structure.groups for b in g.bodies}:
         return {}
-    from ..mechanism.plans.planning import plan_groups
+    from ..runtime.named_plan import plan_all
     from ..runtime.program import build
     from ..runtime.solvers import available
     from .run import solve
 
     try:
-        plans = plan_groups(model, structure)
+        plans = plan_all(model, structure)
         if not all(available(p) for p in plans):
             return {}
         program = build(model, plans, lambda _: None)

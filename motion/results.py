@@ -148,6 +148,7 @@ class Results:
     criterion: Mapping[str, Array] | None = None  # squared cosine of every candidate joint coordinate, each n
     independent: tuple[tuple[str, ...], ...] | None = None  # joint coordinates in use, one tuple per time
     vectors: Mapping[str, VectorSeries] | None = None  # those of the mechanism's [vectors]
+    parameters: Mapping[str, float] = field(default_factory=dict)  # of the design that was computed
 
     def __len__(self) -> int:
         return len(self.time)
@@ -200,6 +201,8 @@ class Results:
     def tree(self) -> dict[str, Any]:
         """Return the layout of the result file: nested tables of arrays, everything else as it is."""
         found: dict[str, Any] = {"format": FORMAT, "mechanism": self.mechanism, "method": self.method}
+        if self.parameters:
+            found["parameters"] = {name: float(value) for name, value in self.parameters.items()}
         found["time"] = self.time
         for table in TABLES:
             entries = getattr(self, table)
@@ -339,6 +342,21 @@ def vectors_of(model: Model, bodies: Mapping[str, BodySeries]) -> dict[str, Vect
     return found or None
 
 
+def check_origin(model: Model, results: Results) -> None:
+    """Refuse results that are not those of a mechanism, before a picture looks for what they do not hold."""
+    own = {part.name for name, body in model.bodies.items() if name != FRAME for part in body.parts}
+    parameters = set(results.parameters) - set(model.parameters)
+    if results.space == model.space and own == set(results.bodies) - {FRAME} and not parameters:
+        points = {p for name, b in model.bodies.items() if name != FRAME for p in b.points}
+        missing = sorted(points - set(results.points))
+        if not missing and set(results.points) <= set(model.points):
+            return
+    raise InputError(
+        f"{model.name or 'mechanism'}: these are results of another mechanism, '{results.mechanism}' - a picture takes "
+        "what run, inverse or simulate of this one gave, with all points and bodies"
+    )
+
+
 def from_tree(tree: Mapping[str, Any]) -> Results:
     """Return the results that have this layout (see Results.tree); whatever is a list of numbers becomes an array."""
     tables: dict[str, dict[str, Any]] = {"points": {}, "bodies": {}, "joints": {}, "drivers": {}}
@@ -355,6 +373,7 @@ def from_tree(tree: Mapping[str, Any]) -> Results:
     return Results(
         mechanism=str(tree["mechanism"]), method=str(tree["method"]), space="spatial" if spatial else "planar",
         time=time, diagnostics=dict(tree.get("diagnostics", {})),
+        parameters={name: float(value) for name, value in tree.get("parameters", {}).items()},
         energy=None if energy is None else EnergySeries(**{key: _numbers(values) for key, values in energy.items()}),
         criterion=None if criterion is None else {name: _numbers(values) for name, values in criterion.items()},
         independent=None if independent is None else tuple(tuple(names) for names in independent),

@@ -21,7 +21,7 @@ from ..runtime.sequence import SOLVED_KINDS, Ints
 from ..runtime.solvers import Solver
 from .course import Course
 from .inner_times import grid_of, refined
-from .modes import Mode, assemble, remember
+from .modes import AssemblyMode, assemble, remember
 
 MOST_LANES = 20_000_000  # of a run that follows turns
 
@@ -49,7 +49,7 @@ class Solution:
     numbers: Array  # of the design
     iterations: int = 0
     failure: Failure | None = None
-    modes: dict[str, tuple[Mode, ...]] = field(default_factory=dict)
+    modes: dict[str, tuple[AssemblyMode, ...]] = field(default_factory=dict)
     chosen: dict[str, int] = field(default_factory=dict)
     signs: dict[str, Array] = field(default_factory=dict)  # of the first step
     course: Course = field(default_factory=Course)

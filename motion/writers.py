@@ -15,6 +15,7 @@ from ..common.errors import InputError
 from ..common.files import check_target, write_whole
 from .results import FORMAT, TABLES, Results, from_tree
 
+TEXTS = ("parameters", "independent", "diagnostics")  # in files of arrays they are text
 ENDINGS = (".csv", ".json", ".parquet", ".nc", ".npz")
 
 
@@ -111,7 +112,7 @@ def _write_parquet(results: Results, path: Path) -> None:
 
     table = pa.table({name: pa.array(values) for name, values in results.columns().items()})
     about = {"assurgent": short_text({"format": FORMAT, "mechanism": results.mechanism, "method": results.method,
-                                      "diagnostics": results.diagnostics})}
+                                      "parameters": results.parameters, "diagnostics": results.diagnostics})}
     pq.write_table(table.replace_schema_metadata(about), path)
 
 
@@ -124,7 +125,7 @@ def _write_npz(results: Results, path: Path) -> None:
             flat |= {f"{table}.{name}.{quantity}": values for quantity, values in entry.items()}
     for table in ("energy", "criterion"):
         flat |= {f"{table}.{name}": values for name, values in tree.get(table, {}).items()}
-    for key in ("independent", "diagnostics"):
+    for key in TEXTS:
         if key in tree:
             flat[key] = np.array(short_text(tree[key]))
     with path.open("wb") as file:
@@ -138,7 +139,7 @@ def _read_npz(path: Path) -> Results:
         for key in archive.files:
             table, _, rest = key.partition(".")
             if not rest:
-                text = table in ("independent", "diagnostics")
+                text = table in TEXTS
                 tree[key] = json.loads(str(archive[key])) if text else archive[key]
             elif table in TABLES:
                 name, _, quantity = rest.rpartition(".")  # a name may hold dots, a quantity has none

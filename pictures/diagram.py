@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from xml.sax.saxutils import escape
 
-from ..mechanism.analysis_steps import Pair
+from ..mechanism.analysis_steps import KinematicPair
 from ..mechanism.model import FRAME, Model
 from ..mechanism.structure import Group, Structure
 
@@ -19,7 +19,7 @@ FILLS = ("#dbeafe", "#dcfce7", "#fef3c7", "#fce7f3", "#ede9fe", "#cffafe", "#ffe
 INK, DRIVEN, PALE = "#1f2937", "#c2410c", "#6b7280"
 CHARACTER = 7.2  # mean width of a character at 13 px
 MARGIN, RADIUS = 36.0, 27.0
-STRAND = 14.0  # between the bends of the edges of one pair
+STRAND = 7.0  # between the bends of the edges of one pair
 Point = tuple[float, float]
 
 
@@ -34,7 +34,7 @@ class _Panel:
     bottom: float
 
 
-def structural_diagram(model: Model, structure: Structure, pairs: Sequence[Pair] = ()) -> str:
+def structural_diagram(model: Model, structure: Structure, pairs: Sequence[KinematicPair] = ()) -> str:
     """Return the SVG text: the kinematic graph on the left, the structural diagram on the right.
 
     With `pairs` the graph is the structural one (Fig. 3b): as many thin edges as a pair has degrees, bold where driven.
@@ -78,7 +78,8 @@ def _kinematic_graph(
         if driver.joint is not None:
             driven.setdefault(driver.joint, []).append(name)
     words = {name: _joint_words(name, joint.kind, driven.get(name, [])) for name, joint in model.joints.items()}
-    widest_label = max((len(text) for text in words.values()), default=0) * CHARACTER * 0.85
+    floating = {name: f"{name}: {d.kind}" for name, d in sorted(model.drivers.items()) if d.joint is None}
+    widest_label = max(map(len, (*words.values(), *floating.values())), default=0) * CHARACTER * 0.85
     label = {body: "frame" if body == FRAME else _members(model, body) for body in model.bodies}
     wide = {body: len(text) * CHARACTER + 22 for body, text in label.items()}
     at: dict[str, Point] = {}
@@ -93,22 +94,24 @@ def _kinematic_graph(
     edges: list[str] = []
     labels: list[str] = []
     taken: list[Point] = []
+    tallest = max(map(len, columns)) * row / 2
     drawn: Counter[frozenset[str]] = Counter()
     lines = [(n, j.first, j.second, words[n], n in driven, False, j.carrier) for n, j in sorted(model.joints.items())]
-    floating = sorted(name for name, driver in model.drivers.items() if driver.joint is None)
-    lines += [(n, *model.drivers[n].bodies, f"{n}: {model.drivers[n].kind}", True, True, None) for n in floating]
+    lines += [(n, *model.drivers[n].bodies, text, True, True, None) for n, text in floating.items()]
     for name, first, second, text, is_driven, dashed, carrier in lines:
         a, b = at[first], at[second]
         pair = frozenset((first, second))
-        bend = 30.0 * drawn[pair] * (1 if drawn[pair] % 2 else -1)
+        bundle = strands.get(name, ())
+        apart = max(30.0, STRAND * len(bundle) + 12.0)  # bundles of edges stand clear of each other
+        bend = apart * ((drawn[pair] + 1) // 2) * (1 if drawn[pair] % 2 else -1)
         if place[first] == place[second]:  # bodies of one column: bend the line around those between them
             bend += 26.0 + 12.0 * (abs(a[1] - b[1]) / row - 1)
         drawn[pair] += 1
         path, top, control = _curve(a, b, bend)
         colour, thick = (DRIVEN, 3.0) if is_driven else (INK, 1.4)
-        bundle = strands.get(name)
-        for i, bold in enumerate(bundle or ()):
-            beside = _curve(a, b, bend + STRAND * (i - (len(bundle or ()) - 1) / 2))[0]
+        tallest = max(tallest, abs(top[1]) + STRAND * len(bundle) / 2 + 16.0)
+        for i, bold in enumerate(bundle):
+            beside = _curve(a, b, bend + STRAND * (i - (len(bundle) - 1) / 2))[0]
             edges.append(_path(beside, DRIVEN if bold else INK, 3.0 if bold else 1.0, False))
         if not bundle:
             edges.append(_path(path, colour, thick, dashed))
@@ -126,7 +129,6 @@ def _kinematic_graph(
         w = wide[body]
         boxes.append(f'<rect x="{cx - w / 2:.1f}" y="{cy - 14:.1f}" width="{w:.1f}" height="28" rx="14" {style}/>')
         boxes.append(_text((cx, cy), label[body], colour="#ffffff" if body == FRAME else INK))
-    tallest = max(map(len, columns)) * row / 2
     right = max(p[0] + wide[b] / 2 for b, p in at.items())
     return _Panel((*edges, *boxes, *labels), 0.0, -tallest, right + widest_label / 2, tallest)
 

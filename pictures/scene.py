@@ -8,15 +8,15 @@ import numpy as np
 
 from ..mechanism.model import FRAME, Array, Model, Spring
 from ..motion.results import Results
-from .shapes import COLOURS, GROUND, PAPER, Dot, Pose, Scene, Shape, Tie
+from .shapes import COLOURS, GROUND, PAPER, Dot, DrawnPose, Scene, Shape, Tie
 from .symbols import planar_symbols, spatial_symbols
 
 
-def poses(model: Model, results: Results) -> dict[str, Pose]:
+def poses(model: Model, results: Results) -> dict[str, DrawnPose]:
     """Return where the rigid bodies are over time, from their angles or rotations and one point of each."""
     n, d = len(results), model.dimension
     frame = model.bodies[FRAME]
-    found = {FRAME: Pose(np.broadcast_to(frame.origin, (n, d)), np.broadcast_to(frame.rotation, (n, d, d)))}
+    found = {FRAME: DrawnPose(np.broadcast_to(frame.origin, (n, d)), np.broadcast_to(frame.rotation, (n, d, d)))}
     for body in model.bodies.values():
         anchor = next((p for p in body.points if p in results.points), None)
         if body.name == FRAME or anchor is None:
@@ -29,7 +29,7 @@ def poses(model: Model, results: Results) -> dict[str, Pose]:
         else:
             assert series.rotation is not None
             rotation = series.rotation @ member.rotation.T
-        found[body.name] = Pose(results.points[anchor].position - rotation @ body.points[anchor], rotation)
+        found[body.name] = DrawnPose(results.points[anchor].position - rotation @ body.points[anchor], rotation)
     return found
 
 
@@ -58,6 +58,7 @@ def build(model: Model, results: Results) -> Scene:
     shapes = [shape for shape in shapes if shape.body in where]
     dots = [dot for dot in dots if dot.body in where]
     ties = tuple(Tie(load.bodies, load.ends) for load in model.loads if isinstance(load, Spring))
+    ties += tuple(Tie(d.bodies, d.ends) for d in model.drivers.values() if d.kind == "distance" and d.ends is not None)
     ends = [end for tie in ties for end in zip(tie.bodies, tie.ends, strict=True)]
     dots += [Dot(body, place, 0.55 * unit, PAPER, GROUND, 5) for body, place in ends]
     low, high = _limits(shapes, dots, where, len(results))
@@ -65,7 +66,7 @@ def build(model: Model, results: Results) -> Scene:
                  tuple(sorted(dots, key=lambda d: d.layer)), where, colours, _marked(model, where), low, high, ties)
 
 
-def _marked(model: Model, where: dict[str, Pose]) -> dict[str, tuple[str, Array]]:
+def _marked(model: Model, where: dict[str, DrawnPose]) -> dict[str, tuple[str, Array]]:
     """Points worth a name: those in joints, and those that only mark a place on a moving body."""
     tied = {joint.at for joint in model.joints.values()}
     found: dict[str, tuple[str, Array]] = {}
@@ -77,7 +78,7 @@ def _marked(model: Model, where: dict[str, Pose]) -> dict[str, tuple[str, Array]
     return {point: found[point] for point in model.points if point in found} | found
 
 
-def _limits(shapes: list[Shape], dots: list[Dot], where: dict[str, Pose], n: int) -> tuple[Array, Array]:
+def _limits(shapes: list[Shape], dots: list[Dot], where: dict[str, DrawnPose], n: int) -> tuple[Array, Array]:
     steps = np.unique(np.linspace(0, n - 1, min(n, 150)).astype(int))
     corners = []
     for body, pose in where.items():

@@ -53,7 +53,7 @@ class Tie:
 
 
 @dataclass(frozen=True, eq=False)
-class Pose:
+class DrawnPose:
     """Origin (n x d) and axes (n x d x d, columns in global axes) of a rigid body over time."""
 
     origin: Array
@@ -74,7 +74,7 @@ class Scene:
     unit: float  # half the width of a link, in world units; the measure of everything that is a symbol
     shapes: tuple[Shape, ...]  # from the lowest layer to the highest
     dots: tuple[Dot, ...]
-    poses: dict[str, Pose]
+    poses: dict[str, DrawnPose]
     colours: dict[str, str]  # of the rigid bodies
     marked: dict[str, tuple[str, Array]]  # points that have a mark: body, place in its axes
     low: Array

@@ -10,14 +10,16 @@ from ..mechanism.model import FRAME, Array, Joint, Model
 from ..motion.results import Results
 from . import outlines
 from .outlines import across
-from .shapes import GROUND, INK, PAPER, Dot, Pose, Shape
+from .shapes import GROUND, INK, PAPER, Dot, DrawnPose, Shape
 
 Drawn = tuple[list[Shape], list[Dot]]
 Colours = Mapping[str, str]
 
 
 # ---- in the plane -------------------------------------------------------------------------------------------------
-def planar_symbols(model: Model, results: Results, where: Mapping[str, Pose], colours: Colours, unit: float) -> Drawn:
+def planar_symbols(
+    model: Model, results: Results, where: Mapping[str, DrawnPose], colours: Colours, unit: float
+) -> Drawn:
     """Return the shapes and dots of a planar mechanism."""
     shapes, dots = _planar_bodies(model, colours, unit)
     for joint in model.joints.values():
@@ -143,7 +145,7 @@ def _gear(model: Model, joint: Joint, colours: Colours, unit: float) -> list[Sha
     return shapes
 
 
-def _rack(joint: Joint, where: Mapping[str, Pose], colours: Colours, unit: float) -> list[Shape]:
+def _rack(joint: Joint, where: Mapping[str, DrawnPose], colours: Colours, unit: float) -> list[Shape]:
     pinion, rack = where.get(joint.first), where.get(joint.second)
     if pinion is None or rack is None:
         return []
@@ -182,7 +184,9 @@ def _cam(joint: Joint, colours: Colours, unit: float) -> Drawn:
 
 
 # ---- in space -----------------------------------------------------------------------------------------------------
-def spatial_symbols(model: Model, results: Results, where: Mapping[str, Pose], colours: Colours, unit: float) -> Drawn:
+def spatial_symbols(
+    model: Model, results: Results, where: Mapping[str, DrawnPose], colours: Colours, unit: float
+) -> Drawn:
     """Return the shapes and dots of a spatial mechanism."""
     shapes: list[Shape] = []
     dots: list[Dot] = []

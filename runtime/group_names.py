@@ -9,7 +9,21 @@ import numpy as np
 
 from ..common.errors import InputError, nearest
 from ..mechanism.model import FRAME, Model
-from ..mechanism.plans.plan import Along, Angle, AngleOf, Array, Axes, Between, GroupPlan, PointOf, ValueOf, VectorOf
+from ..mechanism.plans.plan import (
+    Along,
+    Angle,
+    AngleOf,
+    Array,
+    Axes,
+    Between,
+    FoundBy,
+    GroupPlan,
+    PointOf,
+    Spanned,
+    SumOf,
+    ValueOf,
+    VectorOf,
+)
 from ..mechanism.structure import Structure
 from .program import GroupStep, Program
 
@@ -62,6 +76,11 @@ def group_names(model: Model, step: GroupStep) -> GroupNames:
                 told = f"{'' if sign > 0 else 'minus '}driver {driver}"
                 if sign > 0:
                     _rename(names, symbols, [driver])
+            case SumOf(constant, angles):
+                parts = [f"{'+' if factor > 0 else '-'} angle of {body}" for body, factor in angles]
+                told = " ".join((f"{float(constant):.12g}", *parts))
+            case FoundBy(group):
+                told = f"vector of {', '.join(plan.bodies)} that {group} finds"
         legend.append(f"{own}: {told}{value} (independent)")
     for coordinate, body, point, told in _found(model, plan):
         if coordinate not in solver.names:
@@ -74,7 +93,9 @@ def group_names(model: Model, step: GroupStep) -> GroupNames:
             legend.append(f"{line} (dependent)")
             if point is not None:
                 _rename(names, symbols, [f"{axis}_{point}" for axis in "xyz"[: len(symbols)]])
-    numbers = {name: float(v) for name, v in zip(solver.group.parameters, solver.par, strict=True)}
+    noise = 1e-14 * model.size  # what rounding leaves of a zero
+    parameters = zip(solver.group.parameters, (float(v) for v in solver.par), strict=True)
+    numbers = {name: v if abs(v) > noise else 0.0 for name, v in parameters}
     legend += [f"{name} = {value:.12g}" for name, value in numbers.items()]
     return GroupNames(names, numbers, tuple(legend))
 
@@ -107,6 +128,10 @@ def _found(model: Model, plan: GroupPlan) -> Iterator[tuple[str, str, str | None
                 places = [(origin, np.zeros(model.dimension) if point is None else point)]
                 rows = np.eye(model.dimension) if basis is None else basis
                 directions = list(zip(axes, rows, strict=False))
+            case Spanned(origin, point, vectors):
+                places = [(origin, point)]
+                places += [(v[1], _local(placement, i)) for i, v in enumerate(vectors) if isinstance(v, tuple)]
+                directions = [(v, _local(placement, i)) for i, v in enumerate(vectors) if not isinstance(v, tuple)]
         for name, local in places:
             if isinstance(name, str):
                 found = _point(model, body, local)
@@ -116,6 +141,12 @@ def _found(model: Model, plan: GroupPlan) -> Iterator[tuple[str, str, str | None
                 yield name, body, None, f"direction {_numbers(local)} in the axes"
         if isinstance(placement, Angle):
             yield placement.angle, body, None, "angle"
+
+
+def _local(placement: Spanned, i: int) -> Array:
+    """Return a vector of a placement in the body's axes; of a pair of points, the second of the two."""
+    local = np.linalg.inv(np.asarray(placement.factors, dtype=float))[:, i]
+    return local + placement.point if isinstance(placement.vectors[i], tuple) else local
 
 
 def _numbers(values: Array) -> str:

@@ -58,7 +58,7 @@ class GroupType:
     @cached_property
     def steady(self) -> bool:
         """Whether its Jacobian is the same everywhere: a driven crank is always closed and never singular."""
-        if self.branches or not self.module.CLOSED_FORM:
+        if self.branches or not self.module.CLOSED_FORM or self.module.SOLVER != "unrolled":
             return False
         names = (self.dependent, self.independent, self.parameters)
         phi, h, par = (tuple(0.3 + 0.17 * i for i in range(len(n))) for n in names)

@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from functools import cache
 
 from ..common.errors import GenerationError, InputError, nearest
+from ..common.type_files import SPECIFICATION, module_name
 from .group_type import GroupType
 from .sources import digest
 from .sources import package_folder as package_folder
-from .store import SPECIFICATION, Store, StoredType, module_name
+from .store import Store, StoredType
 
 Report = Callable[[str], None]
 REPAIR = "generate it again: assurgent generate SPEC"
@@ -46,7 +47,7 @@ def manifest() -> tuple[Entry, ...]:
 
 
 # Where the text of a type's module is decided: from the specification to the frozen kernels and their emission.
-MAKERS = tuple(f"assurgent.codegen.{name}" for name in ("reader", "closedform", "kernels", "emit"))
+MAKERS = tuple(f"assurgent.codegen.{name}" for name in ("specification_reader", "closedform", "kernels", "emit"))
 
 
 def fingerprint() -> str:
@@ -175,9 +176,20 @@ def _load_shipped(entry: Entry, report: Report) -> GroupType:
     return GroupType((found or regenerate(text, entry.specification, store)).load())
 
 
+def specification_of(name: str) -> str:
+    """Return the text of the specification of a type that can be loaded."""
+    entry = find_entry(name)
+    if entry is not None:
+        return (package_folder("codegen") / "groups" / entry.specification).read_text("utf-8")
+    trusted = Store().specification(module_name(name))
+    if trusted is None or trusted[0] != name:
+        raise GenerationError(f"the type '{name}' was changed while it was read - run the command again")
+    return trusted[1]
+
+
 def regenerate(specification: str, origin: str, store: Store) -> StoredType:
     """Generate a type anew from the text of its specification (imports the generator)."""
-    from ..codegen.generate import generate_type
     from ..codegen.specification_reader import parse_spec
+    from .library_build import generate_type
 
     return generate_type(parse_spec(specification, origin), store=store).stored

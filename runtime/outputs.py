@@ -11,7 +11,7 @@ import numpy as np
 from ..mechanism.geometry import perpendicular
 from ..mechanism.model import FRAME, Array, Joint, Member, Model
 from ..mechanism.numbers.arithmetic import is_zero
-from .program import Carrier, Program, Terms, _sum
+from .program import Program, RowCarrier, Terms, _sum
 
 Number = Callable[[Any], int]  # keeps a number, and returns its place
 JOINT_KINDS = ("R", "P", "slot", "C", "H")
@@ -71,7 +71,7 @@ class Outputs:
         axes = [p for k in range(3) for p in carrier.vector(member.rotation[:, k])]
         return Output("write_turning", (9, 3, 3), lambda number: _terms(number, axes))
 
-    def _rod(self, carrier: Carrier, rotation: Array, member: Member) -> Output:
+    def _rod(self, carrier: RowCarrier, rotation: Array, member: Member) -> Output:
         assert carrier.line is not None
         line = carrier.line[1]
         normal = perpendicular(line)

@@ -6,7 +6,7 @@ linear combinations of rows (further points and directions of bodies that are so
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -23,11 +23,14 @@ from ..mechanism.plans.plan import (
     Array,
     Axes,
     Between,
+    FoundBy,
     GroupPlan,
     Placement,
     PointName,
     PointOf,
     Source,
+    Spanned,
+    SumOf,
     ValueOf,
     VectorName,
     VectorOf,
@@ -74,6 +77,12 @@ class AngleStep:
 
 
 Step = GroupStep | LinearStep | AngleStep
+Place = Callable[[PointName | VectorName], tuple[Terms, ...]]  # of a coordinate of a group, or of a point of a body
+
+
+def _between(begin: tuple[Terms, ...], end: tuple[Terms, ...]) -> tuple[Terms, ...]:
+    """Return the vector from one point to another."""
+    return tuple(_sum((1.0, b), (-1.0, a)) for a, b in zip(begin, end, strict=True))
 
 
 def _sum(*parts: tuple[float, Terms]) -> Terms:
@@ -85,7 +94,7 @@ def _sum(*parts: tuple[float, Terms]) -> Terms:
 
 
 @dataclass(frozen=True)
-class Carrier:
+class RowCarrier:
     """A body that is solved: its origin and axes as linear combinations of rows, each a tuple of components.
 
     A rod has no axes of its own: `line` is (point of the line in its axes, direction), and its one axis `axes[0]`
@@ -118,7 +127,7 @@ class Program:
     steps: list[Step] = field(default_factory=list)
     constants: dict[int, float] = field(default_factory=lambda: {ZERO: 0.0, ONE: 1.0})
     drivers: dict[str, int] = field(default_factory=dict)  # driver -> row
-    carriers: dict[str, Carrier] = field(default_factory=dict)
+    carriers: dict[str, RowCarrier] = field(default_factory=dict)
     angle_rows: dict[str, int] = field(default_factory=dict)  # body -> row of its continuous angle, for results
     n_rows: int = 2
 
@@ -145,7 +154,7 @@ class Program:
         return Outputs(self)
 
     def at_design(
-        self, model: Model, constants: dict[int, float], carriers: dict[str, Carrier], numbers: Array
+        self, model: Model, constants: dict[int, float], carriers: dict[str, RowCarrier], numbers: Array
     ) -> Program:
         """Return this traced program for one design; its steps stay traced, only the sequence knows their numbers."""
         found = replace(self, model=model, constants=constants, carriers=carriers)
@@ -168,9 +177,10 @@ class _Builder:
         self.model, self.progress = model, progress
         self.program = Program(model)
         self.made: dict[object, tuple[int, ...]] = {}
+        self.places: dict[str, Place] = {}  # plan -> where its coordinates and points stand
         d = model.dimension
         axes = tuple(tuple(((ONE, 1.0),) if i == k else () for i in range(d)) for k in range(d))
-        self.program.carriers[FRAME] = Carrier(tuple(() for _ in range(d)), axes)
+        self.program.carriers[FRAME] = RowCarrier(tuple(() for _ in range(d)), axes)
 
     def build(self, plans: Sequence[GroupPlan]) -> Program:
         for name in self.model.drivers:
@@ -187,6 +197,11 @@ class _Builder:
     def _known(self, source: Source) -> tuple[int, ...]:
         if isinstance(source, ValueOf):
             return (self._value(source),)
+        if isinstance(source, SumOf):
+            angles = tuple((self._angle(body), factor) for body, factor in source.angles)
+            return self._rows((_sum((1.0, angles), (source.constant, ((ONE, 1.0),))),))
+        if isinstance(source, FoundBy):
+            return self._rows(self._found(source))
         key: object = (type(source).__name__, source.body)
         if not isinstance(source, AngleOf):
             key = (*key, identity(source.local))  # type: ignore[misc]
@@ -198,6 +213,10 @@ class _Builder:
                 place = carrier.point if isinstance(source, PointOf) else carrier.vector
                 self.made[key] = self._rows(place(source.local))
         return self.made[key]
+
+    def _found(self, source: FoundBy) -> tuple[Terms, ...]:
+        place = self.places[source.plan]
+        return place(source.end) if source.begin is None else _between(place(source.begin), place(source.end))
 
     def _value(self, source: ValueOf) -> int:
         row = self.program.drivers[source.driver]
@@ -258,38 +277,45 @@ class _Builder:
                 return self.program.carriers[name.body].point(name.local)
             if isinstance(name, VectorOf):
                 return self.program.carriers[name.body].vector(name.local)
+            if isinstance(name, FoundBy):
+                return self._found(name)
             found = named.get(name) or tuple(of_symbol[s] for s in solver.symbols(name))
             return tuple(((r, 1.0),) if r != ZERO else () for r in found)
 
+        self.places[plan.name] = place
         for body, placement in plan.placements.items():
             self.program.carriers[body] = self._carrier(body, placement, place)
 
-    def _carrier(self, body: str, placement: Placement, place: object) -> Carrier:
-        assert callable(place)
+    def _carrier(self, body: str, placement: Placement, place: Place) -> RowCarrier:
         match placement:
             case Between(P, Q, p, q):
-                way = tuple(_sum((1.0, b), (-1.0, a)) for a, b in zip(place(P), place(Q), strict=True))
+                way = _between(place(P), place(Q))
                 if self.model.dimension == 2:
                     return _planar(place(P), way, p, 1.0 / plane(*(q - p)))
                 length = norm(q - p)
                 unit = tuple(_sum((1.0 / length, w)) for w in way)
-                return Carrier(place(P), (unit,), line=(p, (q - p) / length))
+                return RowCarrier(place(P), (unit,), line=(p, (q - p) / length))
             case Along(P, W, p, w):
                 return _planar(place(P), place(W), p, 1.0 / plane(*w))
             case Angle(axes, angle, offset):
                 carrier = self._carrier(body, axes, place)
                 ((row, _),) = place(angle)[0]
-                return Carrier(carrier.origin, carrier.axes, angle=(row, offset))
+                return RowCarrier(carrier.origin, carrier.axes, angle=(row, offset))
             case Axes(origin, axes, point, basis):
                 found = tuple(place(a) for a in axes)
                 if self.model.dimension == 2 and len(found) == 1:
                     (x, y) = found[0]
                     found = (found[0], (_sum((-1.0, y)), x))
                 if basis is not None:  # axis k = Σ basis[i, k] · vector i, the rows of basis being orthonormal
-                    turned = Carrier(place(origin), found)
+                    turned = RowCarrier(place(origin), found)
                     found = tuple(turned.vector(column) for column in basis.T)
-                carrier = Carrier(place(origin), found)
-                return carrier if point is None else Carrier(carrier.point(-point), found)
+                carrier = RowCarrier(place(origin), found)
+                return carrier if point is None else RowCarrier(carrier.point(-point), found)
+            case Spanned(origin, point, vectors, factors):
+                spanned = tuple(_between(*map(place, v)) if isinstance(v, tuple) else place(v) for v in vectors)
+                turned = RowCarrier(place(origin), spanned)
+                whole = RowCarrier(place(origin), tuple(turned.vector(column) for column in factors.T))
+                return RowCarrier(whole.point(-point), whole.axes)
         raise AssertionError(placement)
 
 
@@ -304,11 +330,13 @@ def _names_used(plan: GroupPlan) -> set[str]:
                 names = (P, W)
             case Axes(origin, axes) | Angle(Axes(origin, axes)):
                 names = (origin, *axes)
+            case Spanned(origin, _, vectors):
+                names = (origin, *(n for v in vectors for n in (v if isinstance(v, tuple) else (v,))))
         used |= {name for name in names if isinstance(name, str)}
     return used - set(plan.coordinates)
 
 
-def _planar(P: tuple[Terms, ...], way: tuple[Terms, ...], p: Array, factor: complex) -> Carrier:
+def _planar(P: tuple[Terms, ...], way: tuple[Terms, ...], p: Array, factor: complex) -> RowCarrier:
     """Return the carrier whose point p is P and whose x axis is factor · way (complex numbers)."""
     x, y = way
     ex = (_sum((factor.real, x), (-factor.imag, y)), _sum((factor.imag, x), (factor.real, y)))
@@ -316,4 +344,4 @@ def _planar(P: tuple[Terms, ...], way: tuple[Terms, ...], p: Array, factor: comp
     origin = tuple(
         _sum((1.0, P[i]), (-scalar(p[0]), ex[i]), (-scalar(p[1]), ey[i])) for i in range(2)
     )
-    return Carrier(origin, (ex, ey))
+    return RowCarrier(origin, (ex, ey))

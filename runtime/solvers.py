@@ -10,12 +10,13 @@ from functools import cache
 
 from ..codegen.signature import Signature, signature
 from ..common.errors import GenerationError
+from ..common.type_files import module_name
 from ..mechanism.model import Function
 from ..mechanism.numbers.arithmetic import array
 from ..mechanism.plans.plan import Array, GroupPlan
 from .group_type import GroupType
 from .library import key_of, load, manifest
-from .store import Store, module_name
+from .store import Store
 
 Progress = Callable[[str], None]
 
@@ -43,6 +44,9 @@ class Solver:
 def bind(plan: GroupPlan, progress: Progress) -> Solver:
     """Return the solver of a plan; `progress` hears of each stage where a type must be made."""
     data = _parsed(plan.specification)
+    if plan.named:
+        group = load(plan.named, progress)
+        return _solver(plan, data, group, {n: n for n in group.module.COORDINATES})
     equations = _signature(plan.specification)
     shipped = _shipped().get(equations.digest)
     if shipped is not None:
@@ -51,6 +55,11 @@ def bind(plan: GroupPlan, progress: Progress) -> Solver:
     else:
         group = _own(plan, equations, progress)
         names = {n: n for n in group.module.COORDINATES}
+    return _solver(plan, data, group, names)
+
+
+def _solver(plan: GroupPlan, data: dict[str, dict[str, str]], group: GroupType, names: dict[str, str]) -> Solver:
+    """Return a type seen from a plan."""
     coordinates = group.module.COORDINATES
     par, start = (
         _ordered(data.get(table, {}), values, {n: coordinates[names[n]] for n in data.get(table, {})}, wanted)
@@ -113,8 +122,8 @@ def _own(plan: GroupPlan, equations: Signature, progress: Progress) -> GroupType
     found = _loaded(text)
     if found is not None:
         return found
-    from ..codegen.generate import generate_type
     from ..codegen.specification_reader import parse_spec
+    from .library_build import generate_type
 
     name = derived_name(plan.type, equations)
     progress(f"{name}: a new group type ({', '.join(plan.bodies)}); deriving its solver, once")
@@ -132,5 +141,7 @@ def _own(plan: GroupPlan, equations: Signature, progress: Progress) -> GroupType
 
 def available(plan: GroupPlan) -> bool:
     """Return whether the type of a plan is shipped or was made before."""
+    if plan.named:
+        return True
     equations = _signature(plan.specification)
     return equations.digest in _shipped() or _loaded(derived_text(plan, equations)) is not None

@@ -31,10 +31,10 @@ from types import ModuleType
 import platformdirs
 
 from ..common.errors import GenerationError, InputError
+from ..common.type_files import SPECIFICATION
 
 RECORD = "record.json"
 CURRENT = "current"
-SPECIFICATION = "spec.toml"
 _KEY = re.compile(r"[0-9a-f]{16}")
 _MODULE = re.compile(r"[a-z][a-z0-9_]{0,79}")
 
@@ -130,12 +130,6 @@ def load_source(path: Path, name: str) -> ModuleType:
         del sys.modules[name]
         raise
     return module
-
-
-def module_name(name: str) -> str:
-    """Return the Python module of a type: lower case, only letters, digits and _, never a digit first."""
-    text = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")
-    return f"g{text}" if text[:1].isdigit() or not text else text
 
 
 class Store:

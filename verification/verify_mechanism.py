@@ -16,15 +16,16 @@ from typing import Any
 import numpy as np
 
 from ..codegen.derive import Derivation, derive
-from ..codegen.generate import find_specification
+from ..codegen.outcome import Errors, Verification, relative
 from ..codegen.reference import Independent, Symbolic, array, motion_by_differences
 from ..codegen.sampling import WELL_CONDITIONED, Array, Configuration, Sampler
-from ..codegen.verify import Errors, Verification, relative, sizes_of_K, verify_module
+from ..codegen.verify import sizes_of_K, verify_module
 from ..mechanism.functions import Expression
 from ..mechanism.model import Function, Model
 from ..motion.branches import follow
 from ..motion.kinematics import asked_times, prepare, report
 from ..motion.run import Solution, raise_failure
+from ..runtime.library_build import find_specification
 from ..runtime.partials import by_names
 from ..runtime.program import GroupStep
 from ..runtime.timefunctions import check_times

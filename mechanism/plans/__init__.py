@@ -1,1 +1,1 @@
-"""From the topology of a group to its specification: coordinates, equations, and where its numbers come from."""
+"""From the topology of a group to its specification: its coordinates, its equations, where its numbers come from."""

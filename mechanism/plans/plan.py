@@ -45,13 +45,30 @@ class ValueOf:
     sign: int = 1
 
 
-Source = PointOf | VectorOf | AngleOf | ValueOf
+@dataclass(frozen=True, eq=False)
+class SumOf:
+    """A number plus angles of planar bodies that are solved already, each with its factor."""
+
+    constant: float
+    angles: tuple[tuple[str, float], ...] = ()
+
+
+@dataclass(frozen=True)
+class FoundBy:
+    """A vector that another plan of the same group has found: a coordinate or point of it, less another one."""
+
+    plan: str
+    end: PointName | VectorName
+    begin: PointName | None = None
+
+
+Source = PointOf | VectorOf | AngleOf | ValueOf | SumOf | FoundBy
 
 
 # ---- how a body's axes follow from the coordinates of its group ---------------------------------------------------
 # What a placement names: a coordinate or a [point] of the specification; or, without any equation of the type, a point
 # or direction of another body, solved before the group or placed before this body.
-PointName = str | PointOf
+PointName = str | PointOf | FoundBy
 VectorName = str | VectorOf
 
 
@@ -72,8 +89,8 @@ class Between:
 class Along:
     """Planar: the point `p` of the body is P; its direction `w` (a unit vector in its axes) is the coordinate W."""
 
-    P: str
-    W: str
+    P: PointName
+    W: VectorName
     p: Array
     w: Array
 
@@ -100,7 +117,20 @@ class Angle:
     offset: float
 
 
-Placement = Between | Along | Axes | Angle
+@dataclass(frozen=True, eq=False)
+class Spanned:
+    """Space: the body's point `point` is at `origin`; axis k of the body is the sum of factors[i, k] · vectors[i].
+
+    Each vector is a coordinate, or a pair of points from the first of which it leads to the second.
+    """
+
+    origin: PointName
+    point: Array
+    vectors: tuple[VectorName | tuple[PointName, PointName], ...]
+    factors: Array
+
+
+Placement = Between | Along | Axes | Angle | Spanned
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,3 +156,4 @@ class GroupPlan:
     start: Array
     placements: Mapping[str, Placement]
     profiles: Mapping[str, Function] = field(default_factory=dict)  # parameters that are functions of an unknown
+    named: str = ""  # the type that [groups] asks for; by default the one whose equations these are

@@ -42,7 +42,7 @@ class Cluster:
 
 
 @dataclass
-class Pin:
+class LayoutPin:
     """A point that places clusters: where it lies on each, and the solved body that carries it (if any)."""
 
     key: str
@@ -100,7 +100,7 @@ class Layout:
         self.clusters: list[Cluster] = []
         self.cluster_of: dict[str, Cluster] = {}
         self._gather()
-        self.pins: dict[str, Pin] = {}
+        self.pins: dict[str, LayoutPin] = {}
         self._pin()
 
     # ---- orientation ----------------------------------------------------------------------------------------------
@@ -213,12 +213,12 @@ class Layout:
                 # each joint to what is known has a pin of its own, however many stand at one point; names of the
                 # user have no line feeds, so that keys with one are no names of points
                 key = f"{j.at}\n{next(iter(mine))}" if known else j.at
-                pin = self.pins.setdefault(key, Pin(key, {}, known, point=j.at))
+                pin = self.pins.setdefault(key, LayoutPin(key, {}, known, point=j.at))
                 for body, point in mine.items():
                     pin.places.setdefault(self.cluster_of[body].index, self.place(body, point, "pin", key))
                     pin.seats[body] = point
             elif j.kind == "P" and j.first not in self.inside and j.name in self.shift:
-                pin = Pin(f"slide\n{j.name}", {}, slide=(j, self.symbol[self.shift[j.name].name]))
+                pin = LayoutPin(f"slide\n{j.name}", {}, slide=(j, self.symbol[self.shift[j.name].name]))
                 pin.places[self.cluster_of[j.second].index] = self.place(j.second, local(j.b), "pin", pin.key)
                 pin.seats[j.second] = local(j.b)
                 self.pins[pin.key] = pin
@@ -229,7 +229,7 @@ class Layout:
                 cluster = self.cluster_of[body].index
                 if not any(cluster in p.places for p in self.pins.values()):
                     key = f"point\n{body}"
-                    self.pins[key] = Pin(key, {cluster: self.place(body, point, "pin", key)}, seats={body: point})
+                    self.pins[key] = LayoutPin(key, {cluster: self.place(body, point, "pin", key)}, seats={body: point})
 
     # ---- search ---------------------------------------------------------------------------------------------------
     def _fixed_twice(self) -> int:

@@ -10,7 +10,7 @@ from ..numbers.arithmetic import array, turned
 from .plan import Array, PointOf, ValueOf, VectorOf
 from .planar_layout import Choice, Class, Cluster, Layout, local
 from .planar_terms import Term, Vector, add, collected, constant, negative
-from .specification_draft import Sheet
+from .specification_draft import SpecificationSheet
 
 
 def pair(z: complex) -> Array:
@@ -37,7 +37,7 @@ class Places:
         self.drivers = tuple(replace(d, bodies=d.bodies[::-1]) if d.name in back else d for d in drivers)
         self.sign = {d.name: -1 if d.joint in inward or d.name in back else 1 for d in drivers}  # of drivers' values
         self.layout = Layout(model, bodies, self.joints, self.drivers)
-        self.sheet = Sheet("planar")
+        self.sheet = SpecificationSheet("planar")
         self.driver = {self.layout.symbol[d.name]: d for d in self.drivers}
         self.at: dict[str, str] = {}  # pin -> text of its place
         self.direction: dict[int, tuple[str, complex]] = {}  # class -> text of its direction U, and U in its frame

@@ -12,7 +12,7 @@ from ..diagnosis import many
 from ..model import Model
 from ..naming import ordered
 from ..numbers.nominal import nominal
-from ..structure import Group, Ranks, Structure, analyse
+from ..structure import Group, RankReport, Structure, analyse
 from .plan import GroupPlan
 
 
@@ -31,7 +31,7 @@ def study(model: Model) -> Structure:
     except AssemblyError:
         return counted  # the count is all there is; a run says why it cannot be assembled
     found = compare(plain, poses, nearby(plain, poses))
-    ranks = Ranks(
+    ranks = RankReport(
         found.mobility,
         {e.name: e.n_rows for e in found.redundant if not e.driver},
         tuple(sorted({b for motion in found.free for b in motion.bodies})),

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ..numbers.arithmetic import scalars
 from .plan import Axes, Between, GroupPlan, Placement, PointName, PointOf, Source, ValueOf, VectorName, VectorOf
-from .specification_draft import Sheet
+from .specification_draft import SpecificationSheet
 
 Array = NDArray[np.float64]
 _NAME = re.compile(r"(?<![\w.])[A-Za-z]\w*")
@@ -153,7 +153,7 @@ class Draft:
             placements={body: self._placed(placement, sheet) for body, placement in placements.items()},
         )
 
-    def _placed(self, placement: Placement, sheet: Sheet) -> Placement:
+    def _placed(self, placement: Placement, sheet: SpecificationSheet) -> Placement:
         """Return a placement that names no known coordinate that the specification can do without."""
         spare: dict[Any, Any] = {k.name: k.source for k in self._independent if k.name not in sheet.independent}
         match placement:
@@ -163,14 +163,14 @@ class Draft:
                 return replace(placement, P=spare.get(P, P), Q=spare.get(Q, Q))
         return placement
 
-    def _sheet(self) -> Sheet:
+    def _sheet(self) -> SpecificationSheet:
         """Return the specification without what nothing uses."""
         used = _names([*self._constraints.values(), *self._points.values()])
         for name, text in reversed(self._let.items()):
             if name in used:
                 used |= _names([text])
         unused = {k.name for k in self._independent} - used
-        return Sheet(
+        return SpecificationSheet(
             space="spatial",
             dependent={u.name: (u.kind, list(u.values)) for u in self._dependent},
             independent={k.name: (k.kind, k.source) for k in self._independent if k.name in used},

@@ -12,7 +12,7 @@ PROFILE_PARTS = 6  # of a profile among the numbers of a type: filled in where i
 
 
 @dataclass
-class Sheet:
+class SpecificationSheet:
     """One specification in the making; symbols are numbered in the order in which they are needed."""
 
     space: str

@@ -10,7 +10,7 @@ from rich.console import Console
 
 from assurgent.bench import dynamics_cases
 from assurgent.bench import dynamics_study as dynamics
-from assurgent.bench.dynamics_common import Peer, Prepared, Run
+from assurgent.bench.dynamics_common import DynamicsPeer, Prepared, Run
 from assurgent.bench.dynamics_peers import PEERS
 from assurgent.dynamics.forward import simulate
 
@@ -44,7 +44,7 @@ def test_table_and_figures_without_peers(monkeypatch):
     def never(case):
         raise AssertionError("a peer that is not installed is not asked")
 
-    monkeypatch.setattr(dynamics, "PEERS", (Peer("Nobody", "no-such-package", "nothing", never),))
+    monkeypatch.setattr(dynamics, "PEERS", (DynamicsPeer("Nobody", "no-such-package", "nothing", never),))
     monkeypatch.setattr(dynamics, "cases", lambda: (dynamics_cases.four_bar(),))
     text = io.StringIO()
     figures = dynamics.report(Console(file=text, width=140), rounds=1)

@@ -82,6 +82,20 @@ def test_settings_and_times(four_bar: Path) -> None:
     np.testing.assert_allclose(result["bodies"]["crank"]["angular_velocity"], 3.0, rtol=1e-14)
 
 
+def test_formulas_and_grid_on_the_command_line(four_bar: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """18 deg in a second, from 0.2 s to 600 ms in steps of 0.2 s."""
+    target = four_bar.with_suffix(".json")
+    options = ["--set", "omega=18 deg", "--start", "0.2", "--stop", "600 ms", "--step=1/5", "-o", str(target)]
+    assert main(["run", str(four_bar), *options]) == 0
+    result = json.loads(target.read_text("utf-8"))
+    np.testing.assert_allclose(result["time"], [0.2, 0.4, 0.6], rtol=1e-15)
+    np.testing.assert_allclose(result["bodies"]["crank"]["angular_velocity"], np.pi / 10, rtol=1e-14)
+    assert main(["run", str(four_bar), "--stop", "2", "--at", "1"]) == 2
+    assert "--at 1 and --stop: give the times, or the grid" in capsys.readouterr().err
+    assert main(["run", str(four_bar), "--set", "omega=18 degs"]) == 2
+    assert "after a number stands an operator or a unit" in re.sub(r"\s+", " ", capsys.readouterr().err)
+
+
 def test_what_was_solved_is_written_where_the_assembly_is_lost(
     four_bar: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -31,7 +31,7 @@ def test_every_macro_says_what_it_prints() -> None:
 
 def test_arguments_are_all_used() -> None:
     from assurgent.codegen.derive import derive
-    from assurgent.codegen.generate import find_specification
+    from assurgent.runtime.library_build import find_specification
 
     derivation = derive(find_specification("RRR"))
     given = set(layout.arguments(derivation, loops=False, n_branches=1))

@@ -126,12 +126,12 @@ def test_names_stand_in_order_of_appearance() -> None:
         ('__import__("os")', 1, "'_' has no meaning in a formula at the start of '__import__'"),
         ('import("os")', 8, "'\"' has no meaning in a formula"),
         ("a" + "+a" * 5_000, 1, "the formula has 10001 characters; 10000 are allowed"),
-        ("(" * 201 + "a" + ")" * 201, 101, "more than 200 levels of nesting"),
-        ("[" * 201, 101, "more than 200 levels of nesting"),
-        ("|" * 9_999, 101, "more than 200 levels of nesting"),
-        ("sin(" * 201, 401, "more than 200 levels of nesting"),
-        ("-" * 9_999 + "a", 200, "more than 200 levels of nesting"),
-        ("2^" * 4_999 + "2", 399, "more than 200 levels of nesting"),
+        ("(" * 201 + "a" + ")" * 201, 102, "more than 200 levels of nesting"),
+        ("[" * 201, 102, "more than 200 levels of nesting"),
+        ("|" * 9_999, 102, "more than 200 levels of nesting"),
+        ("sin(" * 201, 405, "more than 200 levels of nesting"),
+        ("-" * 9_999 + "a", 202, "more than 200 levels of nesting"),
+        ("2^" * 4_999 + "2", 403, "more than 200 levels of nesting"),
         ("a" + ".x" * 4_000, 4, "a component is a number and has no components"),
     ],
 )
@@ -196,6 +196,45 @@ def test_100_levels_of_parentheses() -> None:
     assert value("-(" * 66 + "a" + ")" * 66) == NAMES["a"]
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("90 deg", Fraction(11, 7)),
+        ("1 turn", 2 * Fraction(22, 7)),
+        ("60 rpm", 2 * Fraction(22, 7)),
+        ("radians(90)", Fraction(11, 7)),
+        ("degrees(22/7)", Fraction(180)),
+        ("25 mm", Fraction(1, 40)),
+        ("2 in", Fraction(254, 5000)),
+        ("a*2 ft", 3 * Fraction(6096, 10000)),
+        ("1/2 min", Fraction(1, 120)),
+        ("-1.5kN", Fraction(-1500)),
+        ("3e2 g + 1 lb", Fraction(75359237, 10**8)),
+        ("[10 cm, 1 km].y", Fraction(1000)),
+        ("(2 mm)^2", Fraction(4, 10**6)),
+    ],
+)
+def test_units(text: str, expected: Any) -> None:
+    """A unit behind a number is its exact factor to SI; pi stands for half a turn."""
+    assert value(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "column", "says"),
+    [
+        ("2 mm^2", 5, "write (2 mm)^2"),
+        ("2 furlongs", 3, "after a number stands an operator or a unit (rad deg turn rpm m mm"),
+        ("2 min(3, 4)", 3, "'min' is left over"),
+        ("radians(1, 2)", 1, "'radians' takes 1 value, found 2"),
+    ],
+)
+def test_unit_errors(text: str, column: int, says: str) -> None:
+    with pytest.raises(ex.FormulaError) as caught:
+        ex.parse(text)
+    assert says in str(caught.value)
+    assert caught.value.column == column
+
+
 # ---- printed and read again ----
 SCALARS = ("a", "b", "c")
 
@@ -212,7 +251,7 @@ def scalars() -> st.SearchStrategy[ex.Node]:
     def extend(inner: st.SearchStrategy[ex.Node]) -> st.SearchStrategy[ex.Node]:
         vector: st.SearchStrategy[ex.Node] = st.one_of(
             st.sampled_from(("u", "v")).map(lambda n: ex.Name(n, 0)),
-            st.builds(lambda p, q: ex.Vector((p, q), 0), inner, inner),
+            st.builds(lambda p, q: ex.VectorLiteral((p, q), 0), inner, inner),
         )
         products = st.sampled_from(("dot", "cross"))
         exponent = st.integers(0, 3).map(lambda n: ex.Number(str(n), 0))
@@ -221,8 +260,8 @@ def scalars() -> st.SearchStrategy[ex.Node]:
             st.builds(lambda p, n: ex.Binary("^", p, n, 0), inner, exponent),
             st.builds(lambda p: ex.Negative(p, 0), inner),
             st.builds(lambda p, k: ex.Component(p, k, 0), vector, st.integers(0, 1)),
-            st.builds(lambda p: ex.Binary("^", ex.Call("norm", (p,), 0), ex.Number("2", 0), 0), vector),
-            st.builds(lambda f, p, q: ex.Call(f, (p, q), 0), products, vector, vector),
+            st.builds(lambda p: ex.Binary("^", ex.FunctionCall("norm", (p,), 0), ex.Number("2", 0), 0), vector),
+            st.builds(lambda f, p, q: ex.FunctionCall(f, (p, q), 0), products, vector, vector),
         )
 
     return st.recursive(leaf, extend, max_leaves=12)
@@ -248,11 +287,11 @@ def printed(node: ex.Node, outer: int, spaces: itertools.cycle[str]) -> str:
             body = f"{printed(left, own, spaces)}{space}{operator}{space}{printed(right, own + 1, spaces)}"
         case ex.Component(vector, axis, _):
             return f"{printed(vector, POSTFIX, spaces)}.{'xyz'[axis]}"
-        case ex.Vector(components, _):
+        case ex.VectorLiteral(components, _):
             return f"[{', '.join(printed(c, SUM, spaces) for c in components)}]"
-        case ex.Call("norm", (argument,), _):
+        case ex.FunctionCall("norm", (argument,), _):
             return f"|{space}{printed(argument, SUM, spaces)}|"
-        case ex.Call(function, arguments, _):
+        case ex.FunctionCall(function, arguments, _):
             return f"{function}({', '.join(printed(a, SUM, spaces) for a in arguments)})"
     return f"({body})" if own < outer else body
 

@@ -20,8 +20,8 @@ def test_the_compiler_has_the_same_stages_in_both_pages() -> None:
 
 
 def test_the_stages_are_classes_of_the_code() -> None:
-    folders = ("codegen", "mechanism", "runtime", "motion")
-    sources = [p.read_text("utf-8") for folder in folders for p in (ROOT / folder).rglob("*.py")]
+    rooms = ("codegen", "mechanism", "runtime", "motion")
+    sources = [p.read_text("utf-8") for room in rooms for p in (ROOT / room).rglob("*.py")]
     classes = set(re.findall(r"^class (\w+)", "\n".join(sources), re.MULTILINE))
     named = {name for flow in flows("CONTRIBUTING.md") for name in flow}
     assert named - classes == {"Library"}  # the folder generated/ and the user's own

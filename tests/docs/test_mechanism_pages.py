@@ -94,9 +94,9 @@ def test_the_limits_and_functions_of_the_page_are_those_of_the_program() -> None
     from assurgent.common import expressions
 
     assert f"{expressions.MAX_LENGTH:,} characters, {expressions.MAX_DEPTH} levels" in FILE_PAGE
-    listed = re.search(r"and `(sin cos [a-z0-9 ]*)`", FILE_PAGE)
+    listed = re.search(r"and\s`(sin cos [a-z0-9 ]*)`", FILE_PAGE)
     assert listed is not None
-    assert set(listed[1].split()) == set(formulas.FUNCTIONS) - {"if"}
+    assert set(listed[1].split()) == set(formulas.KNOWN) - {"if"}
 
 
 def test_what_the_page_says_of_whole_turns() -> None:

@@ -43,8 +43,17 @@ GROUPS: dict[str, list[tuple[str, str]]] = {
         ("RRR", "foot tendon"),
     ],
     "klann-leg": [("R", "crank"), ("RRR", "lower_rocker rod"), ("RRR", "leg upper_rocker")],
+    "lifting-arm": [("g1-R1[distance]1-0", "arm")],
+    "minimal-slider-crank": [("R", "crank"), ("SSP", "rod slider")],
     "oldham-coupling": [("R", "input"), ("RPP", "disc output")],
     "pantograph": [("P", "carriage"), ("P", "tracer"), ("RRR", "long_arm tracer_arm"), ("RRR", "link pen_arm")],
+    "paper-four-bar": [("R", "crank"), ("RRR", "rocker rod")],
+    "paper-slider-crank": [
+        ("R", "crank"),
+        ("SSP", "rod1 slider1"),
+        ("SSP", "rod2 slider2"),
+        ("SSP", "rod3 slider3"),
+    ],
     "planetary-gear": [("R", "sun"), ("g2-R1gear2-R1", "carrier planet")],
     "quick-return": [("R", "crank"), ("RPR", "block lever"), ("RRP", "link ram")],
     "rack-and-pinion": [

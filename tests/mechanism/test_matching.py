@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from assurgent.mechanism.matching import Incidence, Part, assign, components, dependences, over, pieces, under
+from assurgent.mechanism.matching import Incidence, MatchedPart, assign, components, dependences, over, pieces, under
 
 
 def random_incidence(r: random.Random, n_nodes: int) -> Incidence:
@@ -90,7 +90,7 @@ def test_components_are_the_least_tight_sets() -> None:
 
 def test_pieces_are_connected() -> None:
     incidence = Incidence((3, 3, 3), (1, 1, 2), ((0, 1), (2,), ()))
-    parts = pieces(incidence, Part(frozenset({0, 1, 2}), frozenset({0, 1, 2})))
+    parts = pieces(incidence, MatchedPart(frozenset({0, 1, 2}), frozenset({0, 1, 2})))
     found = {(tuple(sorted(p.nodes)), tuple(sorted(p.units))) for p in parts}
     assert found == {((0, 1), (0,)), ((2,), (1,)), ((), (2,))}
 

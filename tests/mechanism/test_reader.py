@@ -420,7 +420,6 @@ WRONG = [
     (0, "B = [0, 2]", "B = [0, nan]", r"\[points\] B: nan is not a finite number"),
     (0, "B = [0, 2]", f"B = [0, {'9' * 400}]", r"\[points\] B: 9+\.\.\. is not a finite number"),
     (0, "B = [0, 2]", 'B = [0, "9**9**9"]', r'\[points\] B: "9\*\*9\*\*9" is not a finite number'),
-    (0, "B = [0, 2]", 'B = [0, "2^2"]', r"\[points\] B: column 2 of .2\^2.: .* written '\*\*'"),
     (0, "D = [6, 0]", "D = [6, 0]\nX = [1, 1]", r"\[points\] X: belongs to no body"),
     (0, "D = [6, 0]", 'D = [6, 0]\n"a\\nb" = [1, 1]', "a name has 1 to 100 printable characters"),
     (0, "[bodies.frame]", "[bodies.ground]", r"\[bodies\]: lacks the ground - write \[bodies.frame\]"),
@@ -556,6 +555,9 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
 def test_a_name_that_stands_twice_is_named_with_its_line() -> None:
     """Also at the end of a file, where the parser gives no line, and in a value of several lines, which hides it."""
     for text, says in (
+        ('[d]\nx = { joint = "A", angle = pi/2 + w*t }', "m:2: not valid TOML: pi/2 \\+ w\\*t in angle stands without"),
+        ("[p]\nA = [0, L*atan2(3,4)]\n", 'm:2: not valid TOML: L\\*atan2\\(3,4\\) in A .* has them: "L'),
+        ('b = 18 deg # "no', "m:1: not valid TOML: 18 deg in b stands without quotes"),
         ("[a]\nb = 1\nb = 2", "m:3: not valid TOML: the name 'b' stands twice"),
         ("[a]\r\nb = 1\r\nb = 2\r\nc = 3\r\n", "m:3: not valid TOML: the name 'b' stands twice"),
         ("[a]\nb = 1\n[a.b]\nc = 2\n", "m:3: not valid TOML: the name 'a.b' stands twice"),

@@ -16,7 +16,7 @@ import pytest
 from assurgent.mechanism.model import FRAME, Array, Body, Driver, Joint, Member, Model
 from assurgent.mechanism.naming import group_graph, ordered, type_key
 from assurgent.mechanism.reader import loads
-from assurgent.mechanism.structure import Group, Ranks, Structure, analyse
+from assurgent.mechanism.structure import Group, RankReport, Structure, analyse
 from assurgent.pictures.diagram import structural_diagram
 
 
@@ -461,7 +461,7 @@ def test_four_bar_in_space_by_count_and_by_rank() -> None:
     counted = analyse(model)
     assert counted.count == -2
     assert [(f.bodies, f.number) for f in counted.redundant] == [(("crank", "rocker", "rod"), 3)]
-    ranked = analyse(model, Ranks(mobility=1, redundant={"D": 3}))
+    ranked = analyse(model, RankReport(mobility=1, redundant={"D": 3}))
     assert ranked.mobility == 1
     assert sets(ranked) == ["crank", "rocker rod"]
     assert not ranked.free
@@ -469,7 +469,7 @@ def test_four_bar_in_space_by_count_and_by_rank() -> None:
     assert ranked.redundant[0].consistent
     assert ranked.redundant[0].joints == ("A", "B", "C", "D")
     assert ranked.groups[1].dropped == (("D", 3),)
-    locked = analyse(model, Ranks(mobility=0, redundant={"D": 3}, locked=True))
+    locked = analyse(model, RankReport(mobility=0, redundant={"D": 3}, locked=True))
     assert "locked" in locked.redundant[0].message
     assert not locked.redundant[0].consistent
 
@@ -477,7 +477,7 @@ def test_four_bar_in_space_by_count_and_by_rank() -> None:
 def test_parallel_cranks_by_rank() -> None:
     model = linkage(FOUR_BAR + " E:R:rod,third F:R:frame,third", "theta@A")
     assert analyse(model).redundant[0].bodies == ("crank", "rocker", "rod", "third")
-    ranked = analyse(model, Ranks(mobility=1, redundant={"E": 1}))
+    ranked = analyse(model, RankReport(mobility=1, redundant={"E": 1}))
     assert sets(ranked) == ["crank", "rocker rod", "third"]
 
 
@@ -485,7 +485,7 @@ def test_implied_hinge_is_named_by_rank() -> None:
     """A body on two spherical joints: the count is right (6 = 6), the rank is 5."""
     model = linkage("A:S:frame,plate B:S:frame,plate", "", "spatial")
     assert sets(analyse(model)) == ["plate"]
-    ranked = analyse(model, Ranks(mobility=1, redundant={"B": 1}, free=("plate",)))
+    ranked = analyse(model, RankReport(mobility=1, redundant={"B": 1}, free=("plate",)))
     assert ranked.groups == ()
     assert ranked.free[0].bodies == ("plate",)
     assert ranked.redundant[0].joints == ("B",)

@@ -33,7 +33,7 @@ from assurgent.mechanism.numbers.nominal import replaced
 from assurgent.mechanism.numbers.traced import Traced
 from assurgent.mechanism.numbers.value_tape import Tape
 from assurgent.mechanism.plans.plan import Array
-from assurgent.runtime.program import AngleStep, Carrier, GroupStep, LinearStep, Program, Terms
+from assurgent.runtime.program import AngleStep, GroupStep, LinearStep, Program, RowCarrier, Terms
 
 Place = tuple[str | int, ...]
 PARTS = ("constants", "steps", "carriers", "model")
@@ -114,7 +114,7 @@ def _factors(terms: tuple[Terms, ...]) -> list[Any]:
     return [c for row in terms for _, c in row]
 
 
-def _carrier(place: Place, carrier: Carrier) -> Iterator[tuple[Place, list[Any]]]:
+def _carrier(place: Place, carrier: RowCarrier) -> Iterator[tuple[Place, list[Any]]]:
     yield (*place, "origin"), _factors(carrier.origin)
     for k, axis in enumerate(carrier.axes):
         yield (*place, "axes", k), _factors(axis)

@@ -11,7 +11,7 @@ import pytest
 
 from assurgent import Mechanism
 from assurgent.codegen.derive import derive
-from assurgent.codegen.generate import as_plain_python, compile_spec
+from assurgent.codegen.generate import compile_spec
 from assurgent.codegen.specification_reader import parse_spec
 from assurgent.codegen.verify import verify_module
 from assurgent.common.errors import InputError
@@ -21,6 +21,7 @@ from assurgent.dynamics.inverse import inverse
 from assurgent.mechanism.reader import load, loads
 from assurgent.motion.kinematics import run
 from assurgent.runtime.group_type import GroupType
+from assurgent.runtime.library_build import as_plain_python
 
 MOVING = ("b1", "b2", "b3")
 FAULTS = Path(__file__).parents[1] / "data/faults"

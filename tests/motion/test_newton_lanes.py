@@ -8,7 +8,7 @@ import pytest
 from assurgent.bench import newton_cases
 from assurgent.bench.chains import PLANAR_SPEED, drafted
 from assurgent.bench.competitors import Modular
-from assurgent.bench.drafts import Draft
+from assurgent.bench.drafts import ProgramDraft
 from assurgent.runtime import sequence
 
 SAME = 1e-13  # relative, of each order
@@ -65,7 +65,7 @@ def test_work_was_done_at_once_and_is_counted():
 
 def drawn_away(rate):
     """Return a triad whose input A moves away from it until it cannot be closed."""
-    draft, par = Draft("triad"), newton_cases._triad_parameters()
+    draft, par = ProgramDraft("triad"), newton_cases._triad_parameters()
     base = newton_cases._BASE
     A, fixed = draft.rows(2), draft.constants(base[1:].ravel())
     found = draft.group("triad-6R", (*A, *fixed), par, newton_cases._BODY[:2].ravel().tolist())

@@ -2,10 +2,12 @@
 
 import csv
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from assurgent import Mechanism
 from assurgent.common.errors import InputError
 from assurgent.motion.results import (
     ActuatorSeries,
@@ -215,3 +217,65 @@ def test_what_is_no_result_file_is_refused(tmp_path, name, text, message):
         Results.load(tmp_path / name)
     with pytest.raises(InputError, match="no such file"):
         Results.load(tmp_path / "other.json")
+
+
+CHANGING = """format = 1
+name = "crank and rod"
+space = "planar"
+[parameters]
+r = 1
+rod = "3*r"
+[points]
+A = [0, 0]
+B = ["r", 0]
+C = ["r + rod", 0]
+[bodies]
+frame = { points = ["A"] }
+crank = { points = ["A", "B"], length = "r" }
+rod = { points = ["B", "C"], length = "rod" }
+block = { points = ["C"] }
+[joints]
+A = { type = "R", bodies = ["frame", "crank"], at = "A" }
+B = { type = "R", bodies = ["crank", "rod"], at = "B" }
+C = { type = "R", bodies = ["rod", "block"], at = "C" }
+S = { type = "P", bodies = ["frame", "block"], at = "C", axis = [1, 0], through = "A" }
+[drivers]
+theta = { joint = "A", angle = "t" }
+"""
+
+
+def test_results_know_the_design_that_they_were_computed_for(tmp_path: Path) -> None:
+    """Three ways to a design, and files: the lengths that a picture draws are those between the solved points."""
+    path = tmp_path / "m.toml"
+    path.write_text(CHANGING, "utf-8")
+    m = Mechanism.load(path)
+    times = [0.0, 0.5, 1.0]
+    runs = [m.run(times), m.run(times, r=1.5), m.run(times, r="250 cm"), m.run(times, r=1.0, rod=2.0)]
+    compiled = m.compile(times)(r=1.25)
+    assert [r.parameters for r in runs] == [
+        {"r": 1.0, "rod": 3.0}, {"r": 1.5, "rod": 4.5}, {"r": 2.5, "rod": 7.5}, {"r": 1.0, "rod": 2.0}
+    ]  # fmt: skip
+    for kind in (".json", ".npz", ".nc"):
+        runs.append(Results.load(runs[1].save(tmp_path / f"r{kind}")))
+        assert runs[-1].parameters == runs[1].parameters
+    for r in (*runs, compiled):
+        model = m._model_of(r)
+        for body, (p, q) in {"crank": "AB", "rod": "BC"}.items():
+            drawn = np.linalg.norm(model.bodies[body].points[q] - model.bodies[body].points[p])
+            solved = np.linalg.norm(r.points[q].position - r.points[p].position, axis=1)
+            np.testing.assert_allclose(solved, drawn, rtol=1e-13)
+
+
+def test_results_of_another_mechanism_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "m.toml"
+    path.write_text(CHANGING, "utf-8")
+    m = Mechanism.load(path)
+    other = Mechanism.load(path)
+    other.name = "the other"
+    other.bodies["arm"] = other.bodies.pop("rod")
+    other.joints["B"]["bodies"] = ["crank", "arm"]
+    other.joints["C"]["bodies"] = ["arm", "block"]
+    found = other.run([0.0, 0.1])
+    for draw in (lambda: m.plot(found), lambda: m.animate(found, tmp_path / "x.svg")):
+        with pytest.raises(InputError, match="results of another mechanism, 'the other'"):
+            draw()

@@ -697,7 +697,7 @@ def test_a_leg_has_a_closed_form() -> None:
 def test_generated_rssr_moves_as_the_library_type(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The derived type, generated and verified, and the shipped RSSR put the rocker's end at the same place."""
     import assurgent
-    from assurgent.codegen.generate import generate_type
+    from assurgent.runtime.library_build import generate_type
 
     monkeypatch.setenv("ASSURGENT_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("ASSURGENT_DATA", str(tmp_path / "data"))

@@ -21,7 +21,7 @@ from typing import Any
 
 import pytest
 
-import assurgent.codegen.generate as generator
+import assurgent.runtime.library_build as generator
 from assurgent.codegen.spec import GroupSpec
 from assurgent.common.errors import GenerationError, InputError
 from assurgent.runtime import library as types

@@ -12,10 +12,10 @@ import pytest
 
 import assurgent
 from assurgent.cli.commands import main
-from assurgent.codegen.generate import as_plain_python
 from assurgent.mechanism.reader import load
 from assurgent.runtime.group_type import GroupType
 from assurgent.runtime.library import package_folder
+from assurgent.runtime.library_build import as_plain_python
 from assurgent.runtime.program import GroupStep
 from assurgent.verification import verify_mechanism as checked
 from assurgent.verification.comparison import compare
