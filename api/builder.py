@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import copy
-import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,20 +15,19 @@ from assurgent.common.files import check_target, write_whole
 from assurgent.mechanism.arguments import shown
 from assurgent.mechanism.model import Array, Model
 from assurgent.mechanism.reader import TABLES, TOP, from_data, load
+from assurgent.mechanism.toml_text import to_toml
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from assurgent.designs.compiled_mechanism import CompiledMechanism
     from assurgent.designs.reuse import Reuse
+    from assurgent.designs.synthesis import Synthesis
     from assurgent.dynamics.equilibrium import Equilibrium
     from assurgent.mechanism.structure import Structure
     from assurgent.motion.results import Results
     from assurgent.verification.comparison import Comparison
     from assurgent.verification.verify_mechanism import MechanismVerification
-
-_BARE = re.compile(r"[A-Za-z0-9_-]+")
-_ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r", "\b": "\\b", "\f": "\\f"}
 
 
 class Mechanism:
@@ -62,6 +60,7 @@ class Mechanism:
         self.actuators: dict[str, dict[str, Any]] = {}
         self.assembly: dict[str, int] = {}
         self.vectors: dict[str, dict[str, Any]] = {}
+        self.synthesis: dict[str, Any] = {}
         self.groups: dict[str, dict[str, Any]] = {}
         self.folder = Path()
         self._kept: Reuse | None = None  # what the last run read and planned
@@ -220,6 +219,20 @@ class Mechanism:
         origin = self._origin
         return CompiledMechanism(self.data(), origin, self.folder, times, points, bodies, joints, parameters)
 
+    def synthesise(self, report: Callable[[str], None] | None = None, cma: bool = False, **table: Any) -> Synthesis:
+        """Return the designs, best first, that `synthesis` asks for; what is given here goes before that table.
+
+        >>> m = Mechanism.load("four-bar.toml")
+        >>> found = m.synthesise(kind="path", point="P", targets=[[3, 3], [2, 4]], variables={"a": [1, 5]})
+        >>> found.designs[0].objective, found.designs[0].parameters["a"], found.designs[0].save("best.toml")
+
+        AssemblyError where no design within the bounds keeps what is required. `cma` adds a global start (CMA-ES).
+        """
+        from assurgent.designs.synthesis import synthesise
+
+        data = {**self.data(), "synthesis": _plain({**self.synthesis, **table})}
+        return synthesise(data, self._origin, self.folder, report or (lambda _: None), cma)
+
     def inverse(self, times: Sequence[float] | None = None, method: str = "direct", **settings: float | str) -> Results:
         """Return efforts, reactions and energies along the motion that the drivers prescribe.
 
@@ -360,45 +373,3 @@ def _plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
     return value
-
-
-# ---- TOML: only what a mechanism file holds -------------------------------------------------------------------------
-def to_toml(data: Mapping[str, Any]) -> str:
-    """Return values as TOML: plain keys first, then one table each, bodies as tables of their own."""
-    lines = [f"{_key(k)} = {_value(v)}" for k, v in data.items() if not isinstance(v, dict)]
-    for name, table in data.items():
-        if not isinstance(table, dict):
-            continue
-        if name in ("bodies", "groups"):
-            for body, entries in table.items():
-                lines += ["", f"[{name}.{_key(body)}]", *(f"{_key(k)} = {_value(v)}" for k, v in entries.items())]
-        else:
-            lines += ["", f"[{_key(name)}]", *(f"{_key(k)} = {_value(v)}" for k, v in table.items())]
-    return "\n".join(lines) + "\n"
-
-
-def _key(name: str) -> str:
-    return name if _BARE.fullmatch(name) else _string(name)
-
-
-def _string(text: str) -> str:
-    return '"' + "".join(_ESCAPES.get(c) or (c if c.isprintable() else _coded(c)) for c in text) + '"'
-
-
-def _coded(character: str) -> str:
-    return f"\\u{ord(character):04x}" if ord(character) < 0x10000 else f"\\U{ord(character):08x}"
-
-
-def _value(value: Any) -> str:
-    match value:
-        case bool():
-            return "true" if value else "false"
-        case int() | float():
-            return repr(value)
-        case str():
-            return _string(value)
-        case list():
-            return f"[{', '.join(_value(v) for v in value)}]"
-        case dict():
-            return f"{{ {', '.join(f'{_key(k)} = {_value(v)}' for k, v in value.items())} }}" if value else "{}"
-    raise InputError(f"{value!r} cannot stand in a mechanism file - use numbers, texts, lists and dictionaries")

@@ -19,6 +19,7 @@ from rich.table import Table
 
 from ..bench.command import add_arguments as bench_arguments
 from ..common.errors import AssurgentError, InputError, nearest
+from . import design_commands as cli_designs
 from . import dynamics_commands as cli_dynamics
 from . import mechanism_commands as cli_mechanism
 from . import report_command as cli_report
@@ -281,6 +282,7 @@ def _arguments() -> argparse.ArgumentParser:
 
     cli_mechanism.add_commands(commands.add_parser)
     cli_dynamics.add_commands(commands.add_parser)
+    cli_designs.add_commands(commands.add_parser)
     cli_verify.add_commands(commands.add_parser)
     cli_report.add_commands(commands.add_parser)
     types = commands.add_parser("types", help="list the group types")
@@ -341,6 +343,7 @@ class _Version(argparse.Action):
 COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     **cli_mechanism.COMMANDS,
     **cli_dynamics.COMMANDS,
+    **cli_designs.COMMANDS,
     **cli_verify.COMMANDS,
     **cli_report.COMMANDS,
     "types": command_types,

@@ -80,7 +80,8 @@ def time_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help=SET)
 
 
-def _settings(given: Sequence[str]) -> dict[str, float | str]:
+def settings_of(given: Sequence[str]) -> dict[str, float | str]:
+    """Return the parameters that --set gives."""
     found: dict[str, float | str] = {}
     for text in given:
         name, equals, value = (part.strip() for part in text.partition("="))
@@ -114,7 +115,7 @@ def load_model(options: argparse.Namespace) -> Model:
     simulation = {key: _value(value) for key, value in given.items() if value is not None}
     if simulation and options.at is not None:
         raise InputError(f"--at {options.at} and --{next(iter(simulation))}: give the times, or the grid - not both")
-    return load(Path(options.file), _settings(options.set), simulation)
+    return load(Path(options.file), settings_of(options.set), simulation)
 
 
 def check_output(options: argparse.Namespace) -> None:

@@ -21,9 +21,13 @@ Direction = Mapping[sp.Symbol, sp.Expr]
 
 @dataclass(frozen=True)
 class Coefficients:
-    """What A X = B says for every X of a type; `columns` are those of h that stand in the constraints."""
+    """What A X = B says for every X of a type; `columns` are those of h that stand in the constraints.
+
+    `touching`: profiles are taken where they touch, at which their series is developed; else the series stays general.
+    """
 
     d: Derivation
+    touching: bool = False
 
     @property
     def square(self) -> bool:
@@ -118,8 +122,49 @@ class Coefficients:
 
     def bent(self, u: Direction, others: Sequence[Direction]) -> sp.ImmutableMatrix:
         """-∂²Φ(u, v), one column for each v: the right-hand side of Eq. 39 and 34a."""
+        if self.touching:
+            return -sp.ImmutableMatrix([self._bent_at_contact(u, v) for v in others]).T
         once = along(self.d.Phi, u)
         return -sp.ImmutableMatrix([list(along(once, v)) for v in others]).T
+
+    # ---- profiles -------------------------------------------------------------------------------------------------
+    @cached_property
+    def _contact(self) -> tuple[Mapping[sp.Symbol, sp.Expr], Mapping[sp.Symbol, sp.Expr]]:
+        """What makes a profile's Taylor series, which is developed where it touches, its value r and slopes r', r''."""
+        place, slopes = {}, {}
+        for profile, unknown in self.d.spec.profiles:
+            at, *series = (symbol(name) for name in profile.symbols)
+            place[at] = symbol(unknown)
+            for k, coefficient in enumerate(series):
+                slopes[coefficient] = symbol(profile.name + "'" * k) / sp.factorial(k)
+        return place, slopes
+
+    def at_contact(self, value: sp.Basic) -> sp.Basic:
+        """An expression that is not differentiated any more, in values and slopes of its profiles."""
+        place, slopes = self._contact
+        return value.xreplace(place).xreplace(slopes)
+
+    @cached_property
+    def _hessian(self) -> dict[tuple[sp.Symbol, sp.Symbol], tuple[sp.Expr, ...]]:
+        """The second derivatives of Φ that are not zero, once for all columns: with profiles they are long."""
+        names = (*self.d.phi.symbols, *(self.d.h.symbols[j] for j in self.d.active), self.d.t)
+        found = {}
+        for i, x in enumerate(names):
+            once = [sp.diff(e, x) for e in self.d.Phi]
+            for y in names[i:]:
+                entry = tuple(sp.diff(e, y).xreplace(self._contact[0]) for e in once)
+                if any(e != 0 for e in entry):
+                    found[x, y] = found[y, x] = entry
+        return found
+
+    def _bent_at_contact(self, u: Direction, v: Direction) -> list[sp.Expr]:
+        """∂²Φ(u, v) from its table."""
+        found = [sp.Integer(0)] * self.d.n_constraints
+        for (x, y), entry in self._hessian.items():
+            weight = u.get(x, sp.Integer(0)) * v.get(y, sp.Integer(0))
+            if weight != 0:
+                found = [total + weight * e for total, e in zip(found, entry, strict=True)]
+        return found
 
     def rows_of_L(self, i: int, columns: Sequence[int] | None = None) -> sp.ImmutableMatrix:
         """-(Φ_h/h_i + Φ_φ/h_i K), p x s or some of its columns, Eq. 39."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -13,9 +12,10 @@ import jinja2
 from jinja2.meta import find_referenced_templates
 
 from ..common.type_files import SPECIFICATION
-from . import ir, layout, printer
+from . import ir, layout
 from .derive import Derivation, row_labels
 from .kernels import GroupIR
+from .line_width import within_width
 from .linear import EXPLICIT_ORDER
 from .profile_text import ProfileText, developed, profiles
 
@@ -247,21 +247,10 @@ def _with_digest(fields: ModuleText, digest: str) -> ModuleText:
     return ModuleText(**{**fields.__dict__, "digest": digest})
 
 
-_TUPLE = re.compile(r"( *)(\w+) = \((.*)\)")
-
-
-def _fitted(line: str) -> str:
-    """Return a line, broken where it assigns a tuple that is too long for it."""
-    found = _TUPLE.fullmatch(line)
-    if len(line) <= printer.WIDTH or found is None:
-        return line
-    return printer.broken(f"{found[1]}{found[2]} = (", found[3], found[1])
-
-
 def tidy(text: str) -> str:
     """Return the text with at most two blank lines in a row and one line end at its end."""
     lines: list[str] = []
     for line in text.split("\n"):
         if line.strip() or lines[-2:] != ["", ""]:
-            lines += _fitted(line.rstrip()).split("\n")
-    return "\n".join(lines).strip("\n") + "\n"
+            lines.append(line.rstrip())
+    return "\n".join(within_width(lines)).strip("\n") + "\n"

@@ -205,7 +205,7 @@ class _Builder:
         how = (
             "explicit inverse"
             if max(b.size for b in d.blocks) <= EXPLICIT_ORDER
-            else "elimination with run-time pivoting"
+            else "elimination; pivoting at run time: swapIJ is 1 where row J goes up to I; mIJ multiplies row J"
         )
         self.kernel(
             "factor_at",

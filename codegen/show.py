@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import sympy as sp
@@ -73,7 +73,8 @@ def equations(derivation: Derivation, naming: Naming | None = None, expand: bool
 
     K and L are written out where Φ_φ is 2 x 2, with `expand` up to 4 x 4; the entries of K stay symbols within L.
     """
-    d, c, name = derivation, Coefficients(derivation), naming or Naming()
+    cam = bool(derivation.spec.profiles)
+    d, c, name = derivation, Coefficients(derivation, touching=cam), naming or Naming()
     eq = partial(equation_number, d.spec.name, c.square)
     r = d.n_dependent
     out = r <= (EXPANDED if expand else SMALL) and (c.square or expand)
@@ -86,7 +87,7 @@ def equations(derivation: Derivation, naming: Naming | None = None, expand: bool
     A, inverse = ("Φ_φ", r"\Phi_\varphi") if c.square else ("(Φ_φᵀ Φ_φ)", r"(\Phi_\varphi^T \Phi_\varphi)")
     if expand and not c.square:
         found.append(Shown(f"Φ_φᵀ Φ_φ{eq('A')}", inverse, c.A))
-    if out or (c.square and r <= EXPLICIT and not d.spec.profiles):  # whose polynomials swell without end
+    if out or (c.square and r <= EXPLICIT and not cam):  # whose polynomials swell without end
         chi, N = c.inverse
         found.append(Shown(f"{A}⁻¹ = 1/χ times the matrix below{eq('inverse')}", rf"\chi\, {inverse}^{{-1}}", N))
         found.append(Shown(f"χ{eq('chi')}", r"\chi", chi))
@@ -99,13 +100,32 @@ def equations(derivation: Derivation, naming: Naming | None = None, expand: bool
         found.append(Shown("K, its entries as they are named below", "K", c.K))
     if d.rheonomic:
         found += write.one("S b", "S b", eq("Sb"), -sp.Matrix(d.Phi_t), c.Sb_rhs)
-    found.append(Shown(f"velocity terms of the acceleration{eq('gamma')}", r"\gamma", sp.Matrix(d.gamma)))
+    gamma = -c.bent(c.along_motion, [c.along_motion]) if cam else sp.Matrix(d.gamma)
+    found.append(Shown(f"velocity terms of the acceleration{eq('gamma')}", r"\gamma", gamma))
     found += write.tensor(name, eq)
     if d.rheonomic:
         found += write.one("K_t", "K_t", eq("K_t"), c.rows_of_K_t, c.K_t_rhs)
         found += write.one("d(S b)/dt", r"\tfrac{d}{dt}(S b)", eq("Sb_dot"), c.rows_of_Sb_dot, c.Sb_dot_rhs)
     found += closed_form_formulas(d)
+    if cam:
+        found = _shortened([Shown(s.title, s.left, c.at_contact(s.value), s.name) for s in found])
     return [name.shown(s) for s in found]
+
+
+def _shortened(found: list[Shown]) -> list[Shown]:
+    """Return formulas with names for what they share; they stand after Φ, in the order in which they are needed."""
+    first = next(i for i, s in enumerate(found) if s.left == r"\Phi_\varphi")
+    whole, rest = found[:first], found[first:]
+    names, values = sp.cse([sp.ImmutableMatrix(s.value) for s in rest])
+    written: dict[sp.Symbol, sp.Expr] = {}  # -u_y and cos(ψ) stay as they are
+    given: list[Shown] = []
+    for x, value in names:
+        value = value.xreplace(written)
+        written[x] = symbol(f"w{len(given) + 1}") if value.count_ops() > 1 else value
+        if value.count_ops() > 1:
+            title = "" if given else "w1, w2, ...: what the formulas below share"
+            given.append(Shown(title, "", value, written[x].name))
+    return [*whole, *given, *(replace(s, value=v.xreplace(written)) for s, v in zip(rest, values, strict=True))]
 
 
 @dataclass(frozen=True)
@@ -135,7 +155,8 @@ class _Writer:
         """L, column by column; L is symmetric in its two indices of h, so each column stands once (p = r)."""
         c, h = self.c, self.c.d.h.symbols
         n = len(c.columns)
-        if not self.expand and (n * (n + 1) // 2 if c.square else n * n) > MOST_COLUMNS:
+        many = (n * (n + 1) // 2 if c.square else n * n) > MOST_COLUMNS or c.touching
+        if many and not self.expand:
             return [self.bilinear(eq)]
         found: list[Shown] = []
         for i in c.columns:
@@ -199,7 +220,7 @@ def _closed_form(derivation: Derivation, form: ClosedForm) -> str:
     return "closed form by blocks: " + "; ".join(parts)
 
 
-_CLOSED = "positions in closed form, in this order (signs σ are +1 or -1)"
+CLOSED = "positions in closed form, in this order (signs σ are +1 or -1)"
 
 
 def closed_form_formulas(derivation: Derivation) -> list[Shown]:
@@ -211,7 +232,7 @@ def closed_form_formulas(derivation: Derivation) -> list[Shown]:
     if form is None:
         return []
     if form.given:
-        return [Shown(_CLOSED if i == 0 else "", "", e, name) for i, (name, e) in enumerate(form.given)]
+        return [Shown(CLOSED if i == 0 else "", "", e, name) for i, (name, e) in enumerate(form.given)]
     found: list[Shown] = []
     taken = {x.name for c in (derivation.phi, derivation.h, derivation.par) for x in c.symbols}
     for number, step in enumerate(form.steps):
@@ -232,7 +253,7 @@ def _block(
         while name in taken:
             name += "'"
         taken.add(name)
-        found.append(Shown("" if found else _CLOSED, "", value, name))
+        found.append(Shown("" if found else CLOSED, "", value, name))
         return symbol(name)
 
     if step.branch is None:
@@ -255,7 +276,7 @@ def _block(
         u = [p + tau * q for p, q in zip(line.x0, line.d, strict=True)]
     for column, origin, value in zip(step.block.columns, e.center, u, strict=True):
         name = d.phi.symbols[column].name
-        found.append(Shown("" if found else _CLOSED, "", sp.S.Zero + origin + value, name))
+        found.append(Shown("" if found else CLOSED, "", sp.S.Zero + origin + value, name))
 
 
 # ---- how it is written --------------------------------------------------------------------------------------------

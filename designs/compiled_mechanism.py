@@ -32,7 +32,8 @@ from ..motion.inner_times import LARGEST_STROKE, LARGEST_SWING, LARGEST_TURN, pr
 from ..motion.kinematics import prepare, run
 from ..motion.reported import followed_times, steps_of
 from ..motion.results import DriverSeries, Results
-from ..motion.run import Failure, failure_message, solve
+from ..motion.run import failure_message, solve
+from ..motion.sweeps import Failure
 from ..runtime.outputs import Output
 from ..runtime.parallel import each, thread_count
 from ..runtime.parallel import threads as using_threads

@@ -208,10 +208,7 @@ class Gauge:
         for c in self.all:
             joint = self.model.joints[c.joint]
             if joint.kind == "H" and joint.pitch != 0.0:
-                one, two = self.system.index[joint.first], self.system.index[joint.second]
-                ends = [poses.origin[k] + poses.rotation[k] @ x for k, x in ((one, joint.a), (two, joint.b))]
-                turn = float((poses.rotation[one] @ joint.axis_a) @ (ends[1] - ends[0])) / joint.pitch
-                found[c] = float(next_to(found[c], turn))
+                found[c] = float(next_to(found[c], screw_turn(joint, self.system, poses)))
         return found
 
     def rates(self, poses: Poses, twist: Array) -> dict[JointCoordinate, float]:
@@ -237,6 +234,14 @@ class Gauge:
         lengths = np.einsum("ij,ji->i", c, np.linalg.solve(free, c.T))
         W = np.linalg.solve(L, (C @ R2).T).T / np.sqrt(lengths)[:, None]
         return Weighed(np.einsum("ij,ij->i", W, W), W, lengths)
+
+
+def screw_turn(joint: Joint, system: Absolute, poses: Poses) -> float:
+    """Return the turn of a screw that its slide says, whole turns included; 0 without a pitch."""
+    one, two = system.index[joint.first], system.index[joint.second]
+    ends = [poses.origin[k] + poses.rotation[k] @ x for k, x in ((one, joint.a), (two, joint.b))]
+    slide = float((poses.rotation[one] @ joint.axis_a) @ (ends[1] - ends[0]))
+    return slide / joint.pitch if joint.pitch != 0.0 else 0.0
 
 
 def null_space(J: Array) -> Array:

@@ -24,7 +24,7 @@ from numba import njit
 
 from ..codegen import jointcodes as code
 from ..runtime.sources import dated
-from .bodyloadkernels import put_loads
+from .bodyforces import turned_inertia, wrenches
 from .dca_kernels import COUNTED, down, factor, up
 from .dca_system import (
     ACCELERATION, ALPHA, FACTORED, FAILURES, FREQUENCY, GAP_A, GAP_P, GAP_V, ITERATIONS, MOST, OPEN, POSITION,
@@ -130,42 +130,13 @@ def move(y, b, m, w, x):  # type: ignore[no-untyped-def]
 @dated
 def put_masses(s):  # type: ignore[no-untyped-def]
     """The mass matrices of the bodies about their centres, in global axes: the leaves of the tree."""
-    leaf, w = s.leaf, s.J.shape[2]
-    if w == 3:
+    if s.J.shape[2] == 3:
         return  # constant
-    R, J, work = code.ROTATION3, s.inertia, s.work
-    for b in range(len(leaf)):
-        A = s.bodies[b + 1]
+    for b in range(len(s.leaf)):
+        turned_inertia(s.bodies, s.about, s.turned, b + 1)
         for i in range(3):
             for j in range(3):
-                work[i, j] = 0.0
-                for k in range(3):
-                    work[i, j] += A[R + 3 * i + k] * J[b, k, j]
-        for i in range(3):
-            for j in range(i + 1):
-                total = 0.0
-                for k in range(3):
-                    total += work[i, k] * A[R + 3 * j + k]
-                leaf[b, 3 + i, 3 + j] = leaf[b, 3 + j, 3 + i] = total
-
-
-@njit(no_cpython_wrapper=True, **COUNTED)
-@dated
-def put_forces(s, t):  # type: ignore[no-untyped-def]
-    """Applied wrenches less the gyroscopic moments ω × J ω."""
-    put_loads(s.loads, t, s.bodies, s.wrench)
-    if s.J.shape[2] == 3:
-        return
-    o = code.OMEGA3
-    for b in range(len(s.leaf)):
-        x, y, z = s.bodies[b + 1, o], s.bodies[b + 1, o + 1], s.bodies[b + 1, o + 2]
-        M = s.leaf[b]
-        h0 = M[3, 3] * x + M[3, 4] * y + M[3, 5] * z
-        h1 = M[4, 3] * x + M[4, 4] * y + M[4, 5] * z
-        h2 = M[5, 3] * x + M[5, 4] * y + M[5, 5] * z
-        s.wrench[b + 1, 3] -= y * h2 - z * h1
-        s.wrench[b + 1, 4] -= z * h0 - x * h2
-        s.wrench[b + 1, 5] -= x * h1 - y * h0
+                s.leaf[b, 3 + i, 3 + j] = s.turned[b + 1, 3 * i + j]
 
 
 # ---- iterations ---------------------------------------------------------------------------------------------------
@@ -265,7 +236,7 @@ def accelerations(s, t):  # type: ignore[no-untyped-def]
 
     Returns False where they are not finite.
     """
-    put_forces(s, t)
+    wrenches(s.head, t)
     omega, mu = s.settings[FREQUENCY], s.settings[STABLE]
     fill(s.found, 0.0)
     s.force[:] = 0.0
@@ -295,7 +266,7 @@ def accelerations(s, t):  # type: ignore[no-untyped-def]
 def rates(s, t, y, out):  # type: ignore[no-untyped-def]
     """ẏ: coordinates from the twists, twists from the accelerations; False where there are none."""
     put_bodies(s, y)
-    evaluate(s.head, t)
+    evaluate(s.joints, t)
     if not assemble(s) or not accelerations(s, t):
         return False
     put_rates(s, y, out)
@@ -336,7 +307,7 @@ def project(s, t, y):  # type: ignore[no-untyped-def]
     """
     m, w = len(s.leaf), s.J.shape[2]
     put_bodies(s, y)
-    evaluate(s.head, t)
+    evaluate(s.joints, t)
     if not assemble(s):
         return False
     fill(s.found, 0.0)  # here q - q*
@@ -354,7 +325,7 @@ def project(s, t, y):  # type: ignore[no-untyped-def]
         for b in range(m):
             move(y, b, m, w, s.change[b])
         put_bodies(s, y)
-        evaluate(s.head, t)
+        evaluate(s.joints, t)
         if finished(size, before, s.settings[POSITION], 1.0):
             break
         before = size
@@ -388,7 +359,7 @@ def project(s, t, y):  # type: ignore[no-untyped-def]
             break
         before = size
     put_bodies(s, y)
-    evaluate(s.head, t)
+    evaluate(s.joints, t)
     return length(s.phi) <= s.settings[OPEN]
 
 

@@ -12,8 +12,7 @@ from scipy.integrate import RK45
 
 from ..mechanism.model import Array
 from ..runtime.sources import dated
-from .bodyloadkernels import follow_turns
-from .bodyloads import KIND, TORSION, TURN
+from .bodyforces import remember_turns
 from .dca_equations import accelerations, assemble, observe, project, put, put_bodies, put_rates, rates
 from .dca_kernels import COUNTED
 from .integrator import LEAST, MOST, SAFETY, A, C, dense, error_of, interpolate
@@ -85,7 +84,7 @@ def settle(s, t, y, projected):  # type: ignore[no-untyped-def]
             return False
     else:
         put_bodies(s, y)
-        evaluate(s.head, t)
+        evaluate(s.joints, t)
         if not assemble(s):
             return False
     return accelerations(s, t)
@@ -93,32 +92,35 @@ def settle(s, t, y, projected):  # type: ignore[no-untyped-def]
 
 @njit(**COUNTED)
 @dated
-def note(s, t, y, projected, bend, turns):  # type: ignore[no-untyped-def]
-    """The accelerations at a state for the results, projected before; False where there are none."""
-    if not settle(s, t, y, projected):
-        return False
-    if projected != 0:  # otherwise what lies between the steps is less exact than they are
-        observe(s, y)
-    for b in range(len(bend)):
-        put(bend[b], s.found[b])
-    i = 0
-    for k in range(len(s.loads.items)):
-        if s.loads.items[k, KIND] == TORSION:
-            turns[i] = s.loads.numbers[k, TURN]
-            i += 1
-    return True
+def keep(s):  # type: ignore[no-untyped-def]
+    """Let turns and contacts be counted from the last evaluation on."""
+    remember(s.joints)
+    remember_turns(s.head)
 
 
 @njit(**COUNTED)
 @dated
-def advance(s, A, C, y, K, F, trial, atol, control, counts, times, out, bends, turns):  # type: ignore[no-untyped-def]
-    """Step to the end, or until no step is short enough; states and accelerations at the asked times are kept.
+def write(s, bodies, bends, turns):  # type: ignore[no-untyped-def]
+    """Keep bodies, their accelerations and the turns of torsion springs for the results."""
+    for k in range(len(bodies)):
+        put(bodies[k], s.bodies[k])
+        if k > 0:
+            put(bends[k], s.found[k - 1])
+    put(turns, s.turns)
+
+
+@njit(**COUNTED)
+@dated
+def advance(  # type: ignore[no-untyped-def]
+    s, A, C, y, K, F, trial, atol, control, counts, times, kept, bends, turns, most
+):
+    """Take at most `most` steps towards the end; bodies and accelerations at the asked times are kept.
 
     K[0] holds the rates at the present state.
     """
     end, rtol, projected, five = control[END], control[TOLERANCE], counts[PROJECTED], counts[ORDER] == FIVE
     exponent, last = (-0.2, STAGES5) if five else (-0.125, STAGES8)
-    for _ in range(PATIENCE):
+    for _ in range(most):
         t = control[TIME]
         least = 10.0 * abs(np.nextafter(t, np.inf) - t)
         h = max(control[STEP], least)
@@ -147,8 +149,7 @@ def advance(s, A, C, y, K, F, trial, atol, control, counts, times, out, bends, t
         factor = MOST if error == 0.0 else min(MOST, SAFETY * error**exponent)
         control[STEP] = h * (min(1.0, factor) if rejected else factor)
         counts[STEPS] += 1
-        remember(s.head)
-        follow_turns(s.loads, s.bodies)
+        keep(s)
         k = counts[NEXT]
         if k < len(times) and times[k] <= ahead:
             if times[k] < ahead and not five:
@@ -158,13 +159,17 @@ def advance(s, A, C, y, K, F, trial, atol, control, counts, times, out, bends, t
                 counts[EVALUATIONS] += 3
             while k < len(times) and times[k] <= ahead:
                 if times[k] == ahead:
-                    put(out[k], trial)
+                    put(F[0], trial)  # the polynomial is not needed any more
                 elif five:
-                    inside5((times[k] - t) / h, h, y, K, out[k])
+                    inside5((times[k] - t) / h, h, y, K, F[0])
                 else:
-                    interpolate((times[k] - t) / h, y, F, out, k)
-                if not note(s, times[k], out[k], projected, bends[k], turns[k]):
+                    interpolate((times[k] - t) / h, y, F, K, STAGES8 + 3)
+                state = F[0] if five or times[k] == ahead else K[STAGES8 + 3]
+                if not settle(s, times[k], state, projected):
                     return FAILED
+                if projected != 0:  # otherwise what lies between the steps is less exact than they are
+                    observe(s, state)
+                write(s, kept[k], bends[k], turns[k])
                 k += 1
             counts[NEXT] = k
         put(y, trial)

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import functools
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numba
@@ -118,6 +120,19 @@ def _down(head_at):  # type: ignore[no-untyped-def]
 def _address(name: str) -> int:
     function = {"factor": _factor, "up": _up, "down": _down}[name]
     return int(cfunc("int64(CPointer(int64))", **CALLED)(function).address)
+
+
+@contextmanager
+def working(s: System, count: int) -> Iterator[None]:
+    """Use so many threads within the context, unless another simulation has them."""
+    mine = busy.acquire(blocking=False)
+    try:
+        connect(s, count if mine else 1)
+        yield
+    finally:
+        connect(s, 1)
+        if mine:
+            busy.release()
 
 
 def connect(s: System, count: int) -> None:

@@ -15,17 +15,15 @@ from ..motion.inner_times import refined
 from ..motion.results import Results
 from ..motion.run import failure_message
 from ..runtime.timefunctions import check_times
-from . import dca
-from .augmented import Augmented
-from .dca import DivideAndConquer
+from .bodymethod import BodyMethod
 from .initial_state import Start, begin
 from .inverse import inverse
+from .methods import METHODS, PARTITION, body_method
 from .nullspace import check_inertia
 from .partition import NoCoordinatesError, Partition
 from .records import Recorded, Stop, results, without_spin
 from .repeated_simulation import Begun
 
-METHODS = ("partition", "global", *dca.METHODS)
 FINER = 4  # times that more instants are noted for the rotation of rods
 
 
@@ -65,7 +63,7 @@ def simulate(
         )
     if fixed_step is not None:
         fixed_step = number("--fixed-step", fixed_step)
-    if fixed_step is not None and method not in (None, "partition"):
+    if fixed_step is not None and method not in (None, PARTITION):
         raise InputError(f"--fixed-step: --method {method} chooses its own steps - use --method partition")
     asked, begins = times_of(model, times), model.simulation.start
     check_times(model, asked)
@@ -80,7 +78,7 @@ def simulate(
     for _ in range(FINER):
         run = _method(model, start, method, progress, reactions, through, fixed_step, begun)
         record, stop = run.run(grid)
-        if not isinstance(run, Partition):
+        if isinstance(run, BodyMethod):
             break
         record, parts = without_spin(model, record)
         if parts == 1 or fixed_step is not None:  # whose steps end at the noted instants
@@ -89,7 +87,8 @@ def simulate(
     notes = _diagnostics(run, record)
     if stop is not None:
         notes["stopped"] = stop.message
-    return SimulationOutcome(results(model, run.method, record, notes, asked), stop)
+    used = PARTITION if isinstance(run, Partition) else run.name
+    return SimulationOutcome(results(model, used, record, notes, asked), stop)
 
 
 def _started(model: Model) -> Start:
@@ -108,21 +107,19 @@ def _method(
     through: bool,
     fixed_step: float | None,
     begun: Begun,
-) -> Partition | Augmented | DivideAndConquer:
-    if method in dca.METHODS:
-        return DivideAndConquer(model, start, method, reactions)
-    if method == "global":
-        return Augmented(model, start.posture, reactions=reactions)
+) -> Partition | BodyMethod:
+    if method not in (None, PARTITION):
+        return body_method(str(method))(model, start.posture, reactions=reactions)
     try:
         return Partition(model, start, progress, reactions, through, fixed_step, begun)
     except NoCoordinatesError as error:
         if method is not None or fixed_step is not None:
             raise InputError(f"{error} - simulate it with --method global, which chooses its own steps") from None
         progress(f"{error}: simulated in the coordinates of all bodies, --method global")
-        return Augmented(model, start.posture, reactions=reactions)
+        return body_method("global")(model, start.posture, reactions=reactions)
 
 
-def _diagnostics(run: Partition | Augmented | DivideAndConquer, record: Recorded) -> dict[str, Any]:
+def _diagnostics(run: Partition | BodyMethod, record: Recorded) -> dict[str, Any]:
     total, kinetic = record.kinetic + record.potential, record.kinetic
     size = float(np.maximum(np.abs(kinetic), np.abs(kinetic - kinetic[:1])).max(initial=0.0))
     drift = float(np.abs(total - total[0]).max()) / size if size > 0 else 0.0
@@ -137,8 +134,8 @@ def _diagnostics(run: Partition | Augmented | DivideAndConquer, record: Recorded
         notes["crossings"] = run.counts.crossings
         notes["cut"] = list(run.gauge.cut)
         notes["coordinates"] = [{"from": t, "independent": list(names)} for t, names in run.counts.history[:1000]]
-    if isinstance(run, DivideAndConquer):
-        notes |= run.notes()
+    else:
+        notes |= run.diagnostics()
     if run.reactions and run.not_unique:
         notes["reactions"] = {"not_unique": sorted(run.not_unique)}
     return notes

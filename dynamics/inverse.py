@@ -17,7 +17,8 @@ from ..motion.branches import follow
 from ..motion.kinematics import diagnostics, prepare
 from ..motion.reported import reported
 from ..motion.results import DriverSeries, Results
-from ..motion.run import Failure, Solution
+from ..motion.run import Solution
+from ..motion.sweeps import Failure
 from ..runtime.program import Program
 from ..runtime.timefunctions import check_times
 from .applied_loads import Applied

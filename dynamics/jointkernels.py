@@ -95,17 +95,13 @@ def euler_columns(J, row, role, p, out):  # type: ignore[no-untyped-def]
 # ---- what changes with the motion ---------------------------------------------------------------------------------
 @dated
 def _drive(head_at):  # type: ignore[no-untyped-def]
-    """Value, rate and acceleration of all drivers at the time in the first number of their values."""
+    """Value, rate and acceleration of all drivers at the time that stands behind their values."""
     head = carray(head_at, place.SIZE)
     f = place.DRIVER_FUNCTIONS
     values, n = carray(doubles(head[f + 4]), FAR), head[place.N_DRIVERS]
     extras, lines = carray(doubles(head[place.EXTRAS]), FAR), carray(integers(head[place.DRIVER_LINES]), FAR)
-    t = values[0]
-    for i in range(n):
-        extras[lines[i] * code.EXTRAS + code.DRIVEN] = t
-    time = extras[lines[0] * code.EXTRAS + code.DRIVEN :]
     evaluate_functions(
-        carray(integers(head[f]), FAR), carray(doubles(head[f + 1]), FAR), values, 1, 1, time, 1, values,
+        carray(integers(head[f]), FAR), carray(doubles(head[f + 1]), FAR), values, 1, 1, values[3 * n :], 1, values,
         values[1:], values[2:], values, 3, carray(integers(head[f + 3]), FAR), 2, 0, 1,
         carray(doubles(head[f + 2]), FAR),
     )  # fmt: skip
@@ -121,9 +117,7 @@ def _profile(head, cam, u):  # type: ignore[no-untyped-def]
     """Radius of a cam with two derivatives; all profiles are evaluated at once, and this one read."""
     f = place.PROFILES
     values = carray(doubles(head[f + 4]), FAR)
-    at = carray(doubles(head[place.EXTRAS]), FAR)[
-        carray(integers(head[place.CAM_LINES]), FAR)[cam] * code.EXTRAS + code.DRIVEN :
-    ]
+    at = values[3 * head[place.N_CAMS] :]
     at[0] = u
     evaluate_functions(
         carray(integers(head[f]), FAR), carray(doubles(head[f + 1]), FAR), values, 1, 1, at, 1, values,
@@ -223,7 +217,7 @@ def relative_turn(numbers, e, bodies, i, j):  # type: ignore[no-untyped-def]
 def prepare(head, t):  # type: ignore[no-untyped-def]
     """Drivers at a time, turns and contacts of the bodies as they stand: what all lines need before their rows."""
     if head[place.N_DRIVERS] > 0:
-        carray(doubles(head[place.DRIVER_FUNCTIONS + 4]), FAR)[0] = t
+        carray(doubles(head[place.DRIVER_FUNCTIONS + 4]), FAR)[3 * head[place.N_DRIVERS]] = t
         call1(head[place.DRIVE], (head.ctypes.data,))
     if head[place.N_TURNING] > 0:
         _turns(head)

@@ -13,11 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..codegen import jointcodes as code
-from ..mechanism.model import Array, Function, Model
+from ..mechanism.absolute import Absolute
+from ..mechanism.model import Array, Model
 from ..runtime.timefunctions import TimeFunctions, write
 from . import jointhead as head
+from .coordinates import screw_turn
 from .jointlanes import JointTable
-from .posture import width
+from .posture import Posture, poses_of, width
 
 Ints = NDArray[np.int64]
 
@@ -76,7 +78,7 @@ class JointSystem:
             len, (self.turning, self.driver_lines, self.cam_lines)
         )
         for functions, first in ((self._functions, head.DRIVER_FUNCTIONS), (self._profiles, head.PROFILES)):
-            self._kept += _place(h, first, functions)
+            self._kept += place_functions(h, first, functions)
         h[head.CONSTRAINTS] = jointkernels.constraints_address(planar)
         if len(self.driver_lines):
             h[head.DRIVE] = jointkernels.driving_address()
@@ -88,11 +90,33 @@ class JointSystem:
         """The joint, rod or driver of each line."""
         return self.table.names
 
+    def begin(self, posture: Posture) -> None:
+        """Find turns and contacts at a posture, from which the next ones are counted."""
+        if not len(self.turning) and not len(self.cam_lines):
+            return
+        system, lines = Absolute(self.model), self.table.joints()
+        poses = system.remember(poses_of(system, posture))
+        for batch in system.batches:
+            for k, name in enumerate(batch.names):
+                if batch.kind.startswith("cam"):
+                    self.memory[lines[name]] = poses.contact[batch.memory[k]]
+                elif batch.kind == "H":
+                    self.memory[lines[name]] = screw_turn(self.model.joints[name], system, poses)
+
     def evaluate(self, t: float) -> None:
         """Put Φ, Φ̇, J and γ at a time, of what stands in `bodies`, into their arrays."""
         from .jointkernels import evaluate
 
         evaluate(self.head, t)
+
+    def dense(self) -> Array:
+        """Return the Jacobian of all rows on the movable bodies, row x column."""
+        found = np.zeros((len(self.phi), len(self.bodies), self.w))
+        for item in self.items:
+            rows = slice(item[code.ROW], item[code.ROW] + item[code.ROWS])
+            for role in range(3):
+                found[rows, item[code.FIRST + role]] += self.J[rows, role]
+        return found[:, 1:].reshape(len(found), -1)
 
     def remember(self) -> None:
         """Keep turns and contacts of the last evaluation as those that the next ones are counted from."""
@@ -104,16 +128,12 @@ class JointSystem:
 CAMS = (code.CAM2, code.FLAT2)
 
 
-def _place(h: Ints, first: int, functions: TimeFunctions) -> list[NDArray[np.generic]]:
-    """Write the addresses of functions of one variable: code, numbers, work, rows, and room for values."""
-    count = max(1, functions.count)
+def place_functions(h: Ints, first: int, functions: TimeFunctions) -> list[NDArray[np.generic]]:
+    """Write the addresses of functions of one variable: code, numbers, work, rows, values; behind them the count."""
     arrays: list[NDArray[np.generic]] = [
-        functions.code, functions.numbers, functions.work(), np.arange(count), np.zeros(3 * count),
+        functions.code, functions.numbers, functions.work(), np.arange(max(1, functions.count)),
+        np.zeros(3 * functions.count + 1),
     ]  # fmt: skip
     h[first : first + len(arrays)] = [x.ctypes.data for x in arrays]
+    h[first + len(arrays)] = functions.count
     return arrays
-
-
-def written(functions: Sequence[Function]) -> TimeFunctions:
-    """Return functions of one variable as compiled code reads them."""
-    return write(functions)

@@ -19,6 +19,11 @@ MASSLESS = 1e-14  # least inertia of a free motion, of the largest
 def check_inertia(model: Model, start: Start) -> None:
     """Refuse a mechanism of which a free motion moves no mass: its acceleration would not be determined."""
     R = free_motions(model, start.poses)
+    if R.shape[2] < start.free:
+        raise InputError(
+            f"{model.origin or model.name}: [points]: the free motions cannot be told from rounding errors, because "
+            f"the sketch (about {model.size:.1g} m) is so much larger than the bodies - correct the places of points"
+        )
     M = np.einsum("nwi,nwv,nvj->ij", R, Inertia(model).matrices(start.posture), R)
     values = np.linalg.eigvalsh(M)
     if values[-1] <= 0.0 or values[0] <= MASSLESS * values[-1]:

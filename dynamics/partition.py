@@ -51,8 +51,6 @@ class NoCoordinatesError(InputError):
 class Partition:
     """One forward simulation by coordinate partitioning."""
 
-    method = "partition"
-
     def __init__(
         self,
         model: Model,

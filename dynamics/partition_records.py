@@ -165,7 +165,7 @@ class Noted:
 
     def _look(self, stretch: Stretch) -> None:
         """Note the largest residual of the groups, relative to the size squared."""
-        from ..motion.branches import quality
+        from ..motion.closer_look import quality
 
         program, n = stretch.mechanics.program, stretch.count
         time, rows = self.times[stretch.first : stretch.first + n], np.ascontiguousarray(stretch.rows[:3, :, :n])

@@ -90,7 +90,7 @@ def without_spin(model: Model, record: Recorded) -> tuple[Recorded, int]:
         u, rate, bend = (np.ascontiguousarray(x.T) for x in before.vector(line))
         p = np.empty_like(u)
         p[0] = rotation_between(body.rotation @ line, u[0]) @ body.rotation @ normal
-        miss += carry(record.time, u, rate, bend, p)
+        miss = max(miss, carry(record.time, u, rate, bend, p))
         own = np.stack([line, normal, np.cross(line, normal)])
         turned = replace(before, rotation=np.stack([u, p, np.cross(u, p)], axis=2) @ own)
         arms = zip(before.point(end), turned.vector(end), strict=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from ..mechanism.model import Array
@@ -70,22 +72,10 @@ class Stepping:
         self.counts[integrator.NEXT] = integrator.evaluate(ints, x, *given, *self.room, 0)
 
     def _first_step(self, t: float) -> float:
-        """Return Hairer, Nørsett and Wanner's first guess of a step."""
-        y, rate, left = self.y[:-1], self.K[0, :-1], float(self.times[-1]) - t
-        scale = self.atol + np.abs(y) * self.control[integrator.RTOL]
-
-        def norm(v: Array) -> float:
-            return float(np.sqrt(np.mean((v / scale) ** 2)))
-
-        d0, d1 = norm(y), norm(rate)
-        h = min(1e-6 if d0 < 1e-5 or d1 < 1e-5 else 0.01 * d0 / d1, left)
-        change = norm(self.machine.rates(t + h, y + h * rate)[:-1] - rate) / h
         self.counts[integrator.EVALUATIONS] += 1
-        if not np.isfinite(change):  # no solution so far ahead: the step control finds one
-            return h
-        largest = max(d1, change)
-        more = max(1e-6, h * 1e-3) if largest <= 1e-15 else (0.01 / largest) ** 0.125
-        return float(min(100 * h, more, left))
+        left = float(self.times[-1]) - t
+        scale = self.atol + np.abs(self.y[:-1]) * self.control[integrator.RTOL]
+        return first_step(lambda u, y: self.machine.rates(u, y)[:-1], t, self.y[:-1], self.K[0, :-1], scale, left)
 
     def looked(self, distance: float) -> None:
         """Note a look at the coordinates, with the groups at a distance from singularity."""
@@ -118,3 +108,21 @@ class Stepping:
     def next(self) -> int:
         """The number of the next asked time."""
         return int(self.counts[integrator.NEXT])
+
+
+def first_step(
+    rates: Callable[[float, Array], Array], t: float, y: Array, rate: Array, scale: Array, left: float
+) -> float:
+    """Return Hairer, Nørsett and Wanner's first guess of a step; `scale` is what an error may be."""
+
+    def norm(v: Array) -> float:
+        return float(np.sqrt(np.mean((v / scale) ** 2)))
+
+    d0, d1 = norm(y), norm(rate)
+    h = min(1e-6 if d0 < 1e-5 or d1 < 1e-5 else 0.01 * d0 / d1, left)
+    change = norm(rates(t + h, y + h * rate) - rate) / h
+    if not np.isfinite(change):  # no solution so far ahead: the step control finds one
+        return h
+    largest = max(d1, change)
+    more = max(1e-6, h * 1e-3) if largest <= 1e-15 else (0.01 / largest) ** 0.125
+    return float(min(100 * h, more, left))

@@ -2,21 +2,41 @@
 
 from __future__ import annotations
 
-import numpy as np
+from dataclasses import dataclass
 
 from .model import FRAME, Array, Joint, Model
+from .numbers import arithmetic
 from .structure import Group, Structure
+
+
+@dataclass(frozen=True, eq=False)
+class FourBar:
+    """A four-bar loop on the frame: its bodies, and the lengths of frame, crank, rod and rocker (traced, maybe)."""
+
+    crank: str
+    rod: str
+    rocker: str
+    lengths: tuple[float, float, float, float]
 
 
 def four_bars(model: Model, structure: Structure) -> list[str]:
     """Return one sentence per four-bar loop on the frame: its lengths and whether a bar turns all the way round."""
+    found = []
+    for loop in four_bar_loops(model, structure):
+        lengths = dict(zip(("frame", loop.crank, loop.rod, loop.rocker), loop.lengths, strict=True))
+        found.append(f"four-bar {loop.crank}-{loop.rod}-{loop.rocker}: {_condition(lengths, loop.crank, loop.rocker)}")
+    return found
+
+
+def four_bar_loops(model: Model, structure: Structure) -> list[FourBar]:
+    """Return the loops of a driven crank and an RRR dyad on the frame."""
     if model.space != "planar":
         return []
     cranks = {g.bodies[0]: g for g in structure.groups if g.type == "R"}
-    return [text for g in structure.groups if g.type == "RRR" for text in _four_bar(model, g, cranks)]
+    return [loop for g in structure.groups if g.type == "RRR" for loop in _four_bar(model, g, cranks)]
 
 
-def _four_bar(model: Model, dyad: Group, cranks: dict[str, Group]) -> list[str]:
+def _four_bar(model: Model, dyad: Group, cranks: dict[str, Group]) -> list[FourBar]:
     outer = {_inside(j, dyad): j for j in dyad.pairs if not set(j.bodies) <= set(dyad.bodies)}
     inner = [j for j in dyad.pairs if set(j.bodies) <= set(dyad.bodies)]
     ends = {_other(j, body): body for body, j in outer.items()}
@@ -27,13 +47,13 @@ def _four_bar(model: Model, dyad: Group, cranks: dict[str, Group]) -> list[str]:
     if _other(base, crank) != FRAME:
         return []
     rod, rocker = ends[crank], ends[FRAME]
-    lengths = {
-        "frame": _length(_place(base, FRAME), _place(outer[rocker], FRAME)),
-        crank: _length(_place(base, crank), _place(outer[rod], crank)),
-        rod: _length(_place(outer[rod], rod), _place(inner[0], rod)),
-        rocker: _length(_place(outer[rocker], rocker), _place(inner[0], rocker)),
-    }
-    return [f"four-bar {crank}-{rod}-{rocker}: {_condition(lengths, crank, rocker)}"]
+    lengths = (
+        _length(_place(base, FRAME), _place(outer[rocker], FRAME)),
+        _length(_place(base, crank), _place(outer[rod], crank)),
+        _length(_place(outer[rod], rod), _place(inner[0], rod)),
+        _length(_place(outer[rocker], rocker), _place(inner[0], rocker)),
+    )
+    return [FourBar(crank, rod, rocker, lengths)]
 
 
 def _condition(lengths: dict[str, float], crank: str, rocker: str) -> str:
@@ -64,4 +84,5 @@ def _place(j: Joint, body: str) -> Array:
 
 
 def _length(p: Array, q: Array) -> float:
-    return float(np.linalg.norm(q - p))
+    length: float = arithmetic.norm(q - p)
+    return length

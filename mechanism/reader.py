@@ -40,7 +40,7 @@ MAX_TIMES = 50_000_000
 MAX_ITERATIONS = 1000
 TABLES = (
     *("parameters", "points", "bodies", "joints", "drivers", "simulation"),
-    *("forces", "initial", "actuators", "assembly", "vectors", "groups"),
+    *("forces", "initial", "actuators", "assembly", "vectors", "groups", "synthesis"),
 )
 TOP = ("format", "name", "space", "gravity", *TABLES)
 

@@ -27,6 +27,11 @@ class Meeting:
     def nodes(self) -> Array:
         return self.centre + self.spacing * np.array(self.offsets, dtype=np.float64)
 
+    @property
+    def reach(self) -> tuple[float, float]:
+        """The stretch of time in which lanes follow from the nodes."""
+        return self.centre - self.spacing, self.centre + self.spacing
+
     def lanes(self, time: Array) -> Ints:
         """Return the lanes that follow from the nodes."""
         return np.flatnonzero(np.abs(time - self.centre) < 0.99 * self.spacing)
@@ -53,3 +58,22 @@ class Course:
     extra: list[float] = field(default_factory=list)
     meetings: dict[str, list[Meeting]] = field(default_factory=dict)
     clear: dict[str, list[tuple[float, float]]] = field(default_factory=dict)
+
+    @property
+    def met(self) -> int:
+        """The number of meetings."""
+        return sum(map(len, self.meetings.values()))
+
+    def since(self, time: float, extra: Array) -> Course:
+        """Return what is known of the way behind a time, with inner times of which those behind it are taken."""
+        meetings = {name: [m for m in found if m.centre >= time] for name, found in self.meetings.items()}
+        clear = {name: [s for s in found if s[1] >= time] for name, found in self.clear.items()}
+        return Course(extra[extra > time].tolist(), meetings, clear)
+
+    def add(self, other: Course, extra: Array) -> None:
+        """Take over what is known of a stretch of the way, and its inner times."""
+        self.extra += extra.tolist()
+        for name, found in other.meetings.items():
+            self.meetings[name] = list(dict.fromkeys([*self.meetings.get(name, []), *found]))
+        for name, stretches in other.clear.items():
+            self.clear[name] = list(dict.fromkeys([*self.clear.get(name, []), *stretches]))

@@ -21,7 +21,8 @@ from ..runtime.timefunctions import check_times
 from .branches import follow
 from .reported import reported
 from .results import Results, vectors_of
-from .run import Failure, Solution, failure_message
+from .run import Solution, failure_message
+from .sweeps import Failure
 
 METHODS = ("td", "3ot", "global", "global-sparse")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -12,29 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..common.errors import AssemblyError, InputError
-from ..common.status import MESSAGES, NO_ASSEMBLY, SINGULAR
+from ..common.status import MESSAGES, NO_ASSEMBLY
 from ..common.turns import DEEPEST, splits
 from ..mechanism.plans.plan import Array
-from ..runtime.parallel import each, thread_count
 from ..runtime.program import GroupStep, Program
-from ..runtime.sequence import SOLVED_KINDS, Ints
 from ..runtime.solvers import Solver
 from .course import Course
 from .inner_times import grid_of, refined
 from .modes import AssemblyMode, assemble, remember
+from .sweeps import Failure, bridge, check, leaping, segments, stop, stretches, swept
 
 MOST_LANES = 20_000_000  # of a run that follows turns
-
-
-@dataclass(frozen=True)
-class Failure:
-    """Where a run had to stop: the group, the time of the first step that has no solution, and why."""
-
-    group: str
-    bodies: tuple[str, ...]
-    joints: tuple[str, ...]
-    time: float
-    status: int
 
 
 @dataclass(eq=False)
@@ -53,6 +40,7 @@ class Solution:
     chosen: dict[str, int] = field(default_factory=dict)
     signs: dict[str, Array] = field(default_factory=dict)  # of the first step
     course: Course = field(default_factory=Course)
+    whole: tuple[float, float] | None = None  # the ends of the run of which this is a stretch
     notes: dict[str, object] = field(default_factory=dict)  # of the method, for the diagnostics
 
     @cached_property
@@ -71,6 +59,11 @@ class Solution:
             if last is not None:
                 bridge(self, last, out[:1])
         return out
+
+    @property
+    def span(self) -> tuple[float, float]:
+        """The ends of the run, of which this may be a stretch."""
+        return self.whole or (float(self.time[0]), float(self.time[-1]))
 
     @property
     def size(self) -> float:
@@ -147,6 +140,41 @@ def begin(program: Program, grid: Array, numbers: Array | None = None) -> Soluti
     return Solution(program, grid, np.arange(len(grid)), state, len(grid), numbers)
 
 
+@dataclass(frozen=True)
+class Before:
+    """Where a stretch of a run goes on from: a lane, the signs of the branches there, and the ends of the whole run."""
+
+    solution: Solution
+    lane: int
+    signs: dict[str, Array]
+    whole: tuple[float, float]
+
+
+def resumed(before: Before, grid: Array, course: Course) -> Solution:
+    """Return an unsolved state over a grid of times that goes on from a lane of another one."""
+    solution, sequence = before.solution, before.solution.program.sequence
+    numbers = solution.numbers.copy()
+    for i in sequence.of_kind("angle"):  # continuous angles go on from where they are
+        row, start = sequence.tables[sequence.items[i].place :][:2]
+        numbers[start] = solution.state[0, row, before.lane]
+    found = begin(solution.program, grid, numbers)
+    found.course, found.signs, found.whole = course, before.signs, before.whole
+    for i in sequence.groups.values():
+        step = sequence.items[i].group_step
+        assert step is not None
+        found.state[:, step.phi_rows, 0] = solution.state[:, step.phi_rows, before.lane]
+    return found
+
+
+def signs_at(solution: Solution, lane: int) -> dict[str, Array]:
+    """Return the signs of the branches of all groups at a lane."""
+    sequence = solution.program.sequence
+    edges, signs = stretches(solution, solution.solved)
+    here = signs[np.searchsorted(edges, lane, side="right") - 1]
+    places = {name: sequence.items[sequence.groups[name]].sign_place for name in solution.signs}
+    return {name: here[places[name] :][: len(own)].copy() for name, own in solution.signs.items()}
+
+
 def _lined_up(shape: tuple[int, ...]) -> Array:
     """Return zeros that begin on a line of the cache, so that fewer vectors of lanes straddle two.
 
@@ -165,18 +193,20 @@ def solve(
     modes: bool = False,
     course: Course | None = None,
     numbers: Array | None = None,
+    before: Before | None = None,
 ) -> Solution:
     """Return the motion at the asked times (increasing); `modes` lists the assembly modes of every group as well.
 
-    `numbers` are those of a design, the nominal ones by default.
+    `numbers` are those of a design, the nominal ones by default; `before` is where it goes on from, the sketch by
+    default.
     """
     course = course or Course()
     for _ in range(DEEPEST):
         grid = grid_of(program, time, course, numbers)
-        solution = begin(program, grid, numbers)
+        solution = begin(program, grid, numbers) if before is None else resumed(before, grid, course)
         solution.asked, solution.course = np.searchsorted(grid, time), course
         for items in segments(solution):
-            advance(solution, items, method, modes)
+            advance(solution, items, method, modes, before is not None)
             if solution.solved == 0:
                 break
         if not solution.coarse:
@@ -199,28 +229,6 @@ def _between(solution: Solution, angles: Sequence[Array]) -> Array:
     return refined(time, counts)
 
 
-def segments(solution: Solution, last: GroupStep | None = None) -> list[list[int]]:
-    """Return the items in order, in one piece but for groups whose branches meet; `last` is the group at which to end.
-
-    A bridge is built of lanes on both sides, so that what builds on its group must wait for it; Newton leaps over it,
-    on its own.
-    """
-    found: list[list[int]] = [[]]
-    for i, item in enumerate(solution.program.sequence.items):
-        if item.kind not in SOLVED_KINDS:
-            continue
-        group = item.group_step
-        bridged = group is not None and group.plan.name in solution.course.meetings
-        if bridged and not item.closed:
-            found.append([])
-        found[-1].append(i)
-        if group is not None and group is last:
-            break
-        if bridged:
-            found.append([])
-    return [items for items in found if items]
-
-
 def advance(
     solution: Solution, items: Sequence[int], method: str, modes: bool = False, assembled: bool = False
 ) -> None:
@@ -231,135 +239,13 @@ def advance(
     n = solution.solved
     last = sequence.items[items[-1]].group_step
     if last is not None and not last.solver.closed_form and last.plan.name in solution.course.meetings:
-        lost = _leaping(solution, last, items, method, n)
+        lost = leaping(solution, last, items, method, n)
     else:
-        lost = _swept(solution, items, method, *_stretches(solution, n))
+        lost = swept(solution, items, method, *stretches(solution, n))
     solution.coarse += [sequence.tables[sequence.items[i].place] for i in lost if sequence.items[i].kind == "angle"]
     if last is not None:
         bridge(solution, last)
-    _check(solution, items, lost, n)
-
-
-def _leaping(solution: Solution, step: GroupStep, items: Sequence[int], method: str, n: int) -> dict[int, int]:
-    """Sweep a Newton group from meeting to meeting: beyond each it starts from the prediction of the lane before."""
-    state, t, rows = solution.state, solution.time, step.phi_rows
-    gaps = [(n, n)]
-    for meeting in solution.course.meetings[step.plan.name]:
-        at = int(np.searchsorted(t[:n], meeting.centre))
-        lanes = meeting.lanes(t[:n])
-        gaps.append((int(lanes[0]), int(lanes[-1]) + 1) if len(lanes) else (at, at))
-    first = 0
-    for end, beyond in sorted(gaps):
-        if first < end:
-            edges = np.array([first, end], dtype=np.int64)
-            lost, iterations = solution.program.sequence.run(
-                method, t, state, edges, np.ones((1, 0)), items, numbers=solution.numbers, start=first
-            )
-            solution.iterations += iterations
-            if lost[0] < n:
-                return {items[0]: int(lost[0])}
-        if end > 0 and beyond < n:
-            x, v, a = state[:, rows, end - 1]
-            dt = t[beyond] - t[end - 1]
-            state[0, rows, beyond] = x + dt * (v + 0.5 * dt * a)
-        first = beyond
-    return {}
-
-
-def _swept(solution: Solution, items: Sequence[int], method: str, edges: Ints, signs: Array) -> dict[int, int]:
-    """Run the items over all lanes; the first lane lost of each that loses any (or that of its block).
-
-    With several threads runs of items that need no other lane are done by blocks of lanes side by side.
-    """
-    sequence, state, t, numbers = solution.program.sequence, solution.state, solution.time, solution.numbers
-    count = thread_count()
-    if count == 1 or edges[-1] < 2 * count:
-        lost, iterations = sequence.run(method, t, state, edges, signs, items, numbers=numbers)
-        solution.iterations += iterations
-        return {i: int(k) for i, k in zip(items, lost.tolist(), strict=True) if k < edges[-1]}
-    found: dict[int, int] = {}
-    parts = np.unique(np.concatenate([np.linspace(0, edges[-1], count + 1).astype(np.int64), edges]))
-
-    def part(arguments: tuple[list[int], int]) -> tuple[Ints, int]:
-        chosen, i = arguments
-        stretch = int(np.searchsorted(edges, parts[i], side="right")) - 1
-        return sequence.run(
-            method, t, state, parts[i : i + 2], signs[stretch : stretch + 1], chosen,
-            call=np.zeros_like(sequence.call), work=np.zeros_like(sequence.work), numbers=numbers,
-        )  # fmt: skip
-
-    for serial, group in itertools.groupby(items, key=lambda i: sequence.items[i].serial):
-        chosen = list(group)
-        if serial:
-            lost, iterations = sequence.run(method, t, state, edges, signs, chosen, numbers=numbers)
-            results = [(lost, iterations)]
-        else:
-            results = each(part, [(chosen, i) for i in range(len(parts) - 1)])
-        for lost, iterations in results:
-            solution.iterations += iterations
-            for i, k in zip(chosen, lost.tolist(), strict=True):
-                if k < edges[-1]:
-                    found[i] = min(found.get(i, k), k)
-    return found
-
-
-def _check(solution: Solution, items: Sequence[int], lost: dict[int, int], n: int) -> None:
-    """Stop a run where a group could not be solved: at the first lane of all, of several groups in the first one."""
-    worst: tuple[int, GroupStep, int] | None = None
-    for i in items:
-        step = solution.program.sequence.items[i].group_step
-        if i not in lost or step is None:
-            continue
-        found = np.isfinite(solution.state[:, step.phi_rows, lost[i] : n])
-        lane = lost[i] + int(np.argmin(found.all(axis=(0, 1))))
-        if not found.all() and (worst is None or lane < worst[0]):
-            closed = bool(found[0, :, lane - lost[i]].all())
-            worst = lane, step, SINGULAR if closed else NO_ASSEMBLY
-    if worst is not None:
-        stop(solution, worst[1], worst[0], worst[2])
-
-
-def _stretches(solution: Solution, n: int) -> tuple[Ints, Array]:
-    """Return the lanes at which the branch of a group changes, with the ends, and the signs of each stretch."""
-    sequence = solution.program.sequence
-    signs = np.ones(sequence.n_signs)
-    changes = []
-    for name, found in solution.signs.items():
-        at = sequence.items[sequence.groups[name]].sign_place
-        signs[at : at + len(found)] = found
-        for meeting in solution.course.meetings.get(name, []):
-            if meeting.sign >= 0:
-                changes.append((min(n, int(np.searchsorted(solution.time, meeting.centre))), at + meeting.sign))
-    edges, rows = [0], [signs.copy()]
-    for lane, place in sorted(changes):
-        signs[place] *= -1.0
-        if lane == edges[-1]:
-            rows[-1] = signs.copy()
-        else:
-            edges.append(lane)
-            rows.append(signs.copy())
-    if edges[-1] == n and len(edges) > 1:
-        edges.pop()
-        rows.pop()
-    return np.array([*edges, n], dtype=np.int64), np.array(rows).reshape(len(rows), -1)
-
-
-def bridge(solution: Solution, step: GroupStep, state: Array | None = None) -> None:
-    """Interpolate next to instants at which the group is singular although its motion is smooth."""
-    state, t, rows = solution.state if state is None else state, solution.time, step.phi_rows[:, None]
-    for meeting in solution.course.meetings.get(step.plan.name, []):
-        lanes, nodes = meeting.lanes(t), meeting.found(t)
-        if len(lanes) and len(nodes) and nodes.max() < solution.solved:
-            state[:, rows, lanes] = state[:, rows, nodes] @ meeting.weights(t[lanes])
-
-
-def stop(solution: Solution, step: GroupStep, first: int, status: int, time: float | None = None) -> None:
-    """End a run before step `first`, at which, or since a time before it, a group has no solution."""
-    plan = step.plan
-    solution.solved = first
-    solution.__dict__.pop("report", None)  # of lanes that are no longer among the solved ones
-    time = float(solution.time[first]) if time is None else time
-    solution.failure = Failure(plan.name, plan.bodies, plan.joints, time, status)
+    check(solution, items, lost, n)
 
 
 def _assemble(solution: Solution, items: Sequence[int], method: str, list_modes: bool) -> bool:
@@ -367,7 +253,7 @@ def _assemble(solution: Solution, items: Sequence[int], method: str, list_modes:
     sequence, wanted = solution.program.sequence, solution.program.model.assembly
     groups = {i: step for i in items if (step := sequence.items[i].group_step) is not None}
     first = np.array([0, 1], dtype=np.int64)
-    signs = _stretches(solution, 1)[1]
+    signs = stretches(solution, 1)[1]
     if not list_modes and not any(s.plan.name in wanted for s in groups.values()):
         modes = np.zeros(len(items), dtype=np.int64)
         _, iterations = sequence.run(
@@ -383,7 +269,7 @@ def _assemble(solution: Solution, items: Sequence[int], method: str, list_modes:
         if step is not None and not assemble(solution, step, list_modes):
             stop(solution, step, 0, NO_ASSEMBLY)
             return False
-        here = _stretches(solution, 1)[1]
+        here = stretches(solution, 1)[1]
         sequence.run(method, solution.time, solution.state, first, here, [i], numbers=solution.numbers)
     return True
 

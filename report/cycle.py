@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 from ..mechanism.model import Model
 from ..mechanism.plans.plan import Array
 from ..mechanism.structure import Structure
-from ..motion.branches import follow, quality
+from ..motion.branches import follow
+from ..motion.closer_look import quality
 from ..motion.kinematics import report as results_of
 from ..motion.results import JointSeries, Results
-from ..motion.run import Failure
+from ..motion.sweeps import Failure
 from ..runtime.program import GroupStep, Program
 
 INSTANTS = 361

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ..codegen.derive import derive
-from ..codegen.show import Naming, Shown, equations, formula, positions
+from ..codegen.show import CLOSED, Naming, Shown, equations, formula, positions
 from ..mechanism.model import Model
 from ..runtime.group_names import group_names
 from ..runtime.library_build import find_specification
@@ -66,13 +66,13 @@ def _equations(model: Model, step: GroupStep, same_as: str) -> GroupEquations:
         return GroupEquations(*head, positions(derivation), same_as=same_as)
     zero = {n: 0.0 for n, value in names.numbers.items() if abs(value) < NOTHING * model.size}  # others stay letters
     parts: dict[str, list[Formula]] = {"constraints": [], "closed_form": [], "rates": []}
+    closed = False  # the closed form comes last
     for s in equations(derivation, Naming(names.names, zero)):
-        parts[_part(s)].append(Formula(s.title, formula(s)))
+        closed = closed or s.title == CLOSED
+        parts["closed_form" if closed else _part(s)].append(Formula(s.title, formula(s)))
     constraints, closed_form, rates = (tuple(found) for found in parts.values())
     return GroupEquations(*head, positions(derivation), constraints, closed_form, rates)
 
 
 def _part(s: Shown) -> str:
-    if s.name:
-        return "closed_form"
-    return "constraints" if s.left in _FIRST or "^{-1}" in s.left else "rates"
+    return "constraints" if s.name or s.left in _FIRST or "^{-1}" in s.left else "rates"

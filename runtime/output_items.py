@@ -16,7 +16,9 @@ from .sequencer import CALL_SIZE, FAR, OPTIONS, ORDERS, STRIDE
 from .sources import dated
 
 INLINED = {**OPTIONS, "no_cpython_wrapper": True}
-ROUGH = 1e-8  # rad, of a sum of bounds a hundred times the errors and more: above, a rod's rotation needs more lanes
+# Of a sum of bounds a hundred times the errors and more, for a radian of a rod's way, and at the least: above, its
+# rotation needs more lanes. A run of a thousand turns may err more than one of a single turn.
+ROUGH = 1e-8
 
 
 @njit(**INLINED)
@@ -361,6 +363,12 @@ def transported(h, a, a1, a2, b, b1, b2, p):  # type: ignore[no-untyped-def]
     return (x / size, y / size, z / size), max(abs(more), abs(less))
 
 
+@njit(**INLINED)
+@dated
+def chord(a, b):  # type: ignore[no-untyped-def]
+    return np.sqrt((b[0] - a[0]) ** 2 + (b[1] - a[1]) ** 2 + (b[2] - a[2]) ** 2)
+
+
 def write_rod(  # type: ignore[no-untyped-def]
     item_at, numbers_at, changes_at, signs_at, t_at, q_at, qdot_at, qddot_at,
     out_at, outdot_at, outddot_at, call_at, first, last, work_at
@@ -374,7 +382,7 @@ def write_rod(  # type: ignore[no-untyped-def]
     q, qdot, qddot = carray(q_at, FAR), carray(qdot_at, FAR), carray(qddot_at, FAR)
     out, outdot, outddot = carray(out_at, FAR), carray(outdot_at, FAR), carray(outddot_at, FAR)
     n, own = call[STRIDE], item[3]
-    still, miss, before = (0.0, 0.0, 0.0), 0.0, 0.0
+    still, miss, path, before = (0.0, 0.0, 0.0), 0.0, 1.0, 0.0
     a, p = triple(numbers, own + 9), triple(numbers, own + 12)
     a1, a2 = still, still
     i = 0
@@ -386,6 +394,7 @@ def write_rod(  # type: ignore[no-untyped-def]
         else:
             p, error = transported(t[k] - before, a, a1, a2, b, b1, b2, p)
             miss += error
+            path += chord(a, b)
         a, a1, a2, before = b, b1, b2, t[k]
         if k == call[CALL_SIZE + i]:
             r, w, v = cross(b, p), cross(b, b1), cross(b, b2)
@@ -397,14 +406,14 @@ def write_rod(  # type: ignore[no-untyped-def]
                     )
                 outdot[item[1] + 3 * i + row], outddot[item[2] + 3 * i + row] = w[row], v[row]
             i += 1
-    return 0 if miss <= ROUGH else 1
+    return 0 if miss <= ROUGH * path else 1
 
 
 @njit(**INLINED | {"no_cpython_wrapper": False})
 @dated
 def carry(t, u, rate, bend, p):  # type: ignore[no-untyped-def]
-    """Carry p[0], across the direction u[0], along its path into p (lane, component); the bound of the error."""
-    miss = 0.0
+    """Carry p[0], across the direction u[0], along its path into p (lane, component); the error's bound a radian."""
+    miss, path = 0.0, 1.0
     for k in range(1, len(t)):
         a, b = triple(u[k - 1], 0), triple(u[k], 0)
         found, error = transported(
@@ -413,4 +422,5 @@ def carry(t, u, rate, bend, p):  # type: ignore[no-untyped-def]
         )  # fmt: skip
         p[k, 0], p[k, 1], p[k, 2] = found
         miss += error
-    return miss
+        path += chord(a, b)
+    return miss / path

@@ -13,9 +13,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assurgent.builder import Mechanism, to_toml
+from assurgent.builder import Mechanism
 from assurgent.common.errors import InputError
 from assurgent.mechanism.reader import load
+from assurgent.mechanism.toml_text import to_toml
 
 DATA = Path(__file__).with_name("data")
 FILES = ("four-bar", "gears", "spatial")

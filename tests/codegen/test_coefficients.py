@@ -13,10 +13,10 @@ import sympy as sp
 
 from assurgent.cli.commands import main
 from assurgent.codegen.coefficients import Coefficients
-from assurgent.codegen.derive import Derivation, derive, symbol
+from assurgent.codegen.derive import Derivation, along, derive, symbol
 from assurgent.codegen.reference import Symbolic, array
 from assurgent.codegen.sampling import Sampler
-from assurgent.codegen.show import closed_form_formulas, described, document
+from assurgent.codegen.show import closed_form_formulas, described, document, equations, written
 from assurgent.codegen.specification_reader import read_spec
 from assurgent.runtime.library import package_folder
 
@@ -171,3 +171,33 @@ def test_latex_of_the_largest_type_compiles(tmp_path: Path) -> None:
     flags = [] if engine == "tectonic" else ["-interaction=nonstopmode", "-halt-on-error"]
     done = subprocess.run([engine, *flags, "show.tex"], cwd=tmp_path, capture_output=True, check=False)
     assert done.returncode == 0, done.stdout.decode(errors="replace")[-2000:]
+
+
+def test_cams_are_shown_in_values_and_slopes_of_their_outline() -> None:
+    """The formulas of cam-P in slopes of its outline and shared names against Φ differentiated as it stands."""
+    d = derived("cam_p")
+    shown = equations(d)
+    assert max(len(line) for line in written(shown, "text").splitlines()) < 220
+    rng = np.random.default_rng(7)
+    ((profile, unknown),) = d.spec.profiles
+    at, *series = (symbol(n) for n in profile.symbols)
+    names = (*d.phi.symbols, *d.h.symbols, *d.par.symbols, *d.phi.rate(1), *d.h.rate(1))
+    numbers = {x: sp.Float(rng.uniform(0.5, 1.5)) for x in names}
+    numbers[at] = numbers[symbol(unknown)]
+    known = dict(numbers)
+    for k, coefficient in enumerate(series):
+        known[symbol(profile.name + "'" * k)] = sp.factorial(k) * numbers[coefficient]
+    for letter in ("du", "dv"):
+        known |= {symbol(f"{letter}_{x.name}"): sp.Float(rng.uniform(-1, 1)) for x in (*d.phi.symbols, *d.h.symbols)}
+    u, v = ({x: known[symbol(f"{c}_{x.name}")] for x in (*d.phi.symbols, *d.h.symbols)} for c in ("du", "dv"))
+    exact = {
+        r"\Phi": sp.Matrix(d.Phi), r"\Phi_\varphi": d.Phi_phi, r"\Phi_h": d.Phi_h, r"\gamma": sp.Matrix(d.gamma),
+        r"\partial^2\Phi(u, v)": sp.Matrix(along(along(d.Phi, u), v)),
+    }  # fmt: skip
+    for s in shown:
+        if s.name:
+            known[symbol(s.name)] = s.value.xreplace(known)
+        elif s.left in exact:
+            difference = s.value.xreplace(known) - exact.pop(s.left).xreplace(numbers)
+            assert max(abs(float(e)) for e in difference) < 1e-12
+    assert exact == {}

@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from assurgent.builder import to_toml
 from assurgent.mechanism import formulas, joints, reader
 from assurgent.mechanism.constraint_network import ROWS
 from assurgent.mechanism.drivers import COORDINATES
 from assurgent.mechanism.model import Model
 from assurgent.mechanism.plans.planning import study
+from assurgent.mechanism.toml_text import to_toml
 from assurgent.motion.datasets import QUANTITIES
 from assurgent.motion.kinematics import run
 from assurgent.pictures.diagram import structural_diagram

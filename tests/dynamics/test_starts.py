@@ -194,3 +194,33 @@ W = { type = "weld", bodies = ["named", "alone"] }
 """
     between = np.arctan2(1, 0.2)  # the mass hangs below O, the part that the joint names is turned from it by this
     assert equilibrium(read(text)).coordinates["O"] == pytest.approx(between - np.pi / 2, abs=1e-10)
+
+
+def test_a_sketch_that_is_far_too_large_is_refused(read):
+    """Lengths of metres in a sketch of 4e8 m: rows are scaled by its size, and free motions are lost in rounding."""
+    model = read(
+        """
+        format = 1
+        space = "planar"
+        [points]
+        A = [0, 0]
+        B = [-0.09, 1.5]
+        C = [0.6, -4e8]
+        D = [2.04, 0]
+        [bodies]
+        frame = { points = ["A", "D"] }
+        crank = { points = ["A", "B"], length = 1.5, mass = 1 }
+        rod = { points = ["B", "C"], length = 2.04, mass = 1 }
+        rocker = { points = ["D", "C"], length = 1.5, mass = 1 }
+        [joints]
+        A = { type = "R", bodies = ["frame", "crank"], at = "A" }
+        B = { type = "R", bodies = ["crank", "rod"], at = "B" }
+        C = { type = "R", bodies = ["rod", "rocker"], at = "C" }
+        D = { type = "R", bodies = ["frame", "rocker"], at = "D" }
+        [drivers]
+        th = { joint = "A", angle = "1.63 + t" }
+        """
+    )
+    for command in (simulate, equilibrium):
+        with pytest.raises(InputError, match=r"sketch \(about 2e\+08 m\)"):
+            command(model)

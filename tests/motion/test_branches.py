@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from assurgent.builder import Mechanism
 from assurgent.common.errors import AssemblyError
 from assurgent.motion.kinematics import run
+from assurgent.motion.run import Solution
 
 
 def four_bar(rod: float, angle: str, *, step: float = 0.01, stop: float = 2.0, mode: int | None = None) -> Mechanism:
@@ -47,6 +50,28 @@ def test_a_parallelogram_stays_one_through_its_change_points(angle: str, step: f
     np.testing.assert_allclose(C.position - B.position, np.tile([3.0, 0.0], (len(results.time), 1)), atol=1e-12)
     np.testing.assert_allclose(C.velocity, B.velocity, atol=1e-9 * np.abs(B.velocity).max())
     np.testing.assert_allclose(C.acceleration, B.acceleration, atol=1e-8 * np.abs(B.acceleration).max())
+
+
+def test_change_points_of_many_turns_cost_as_many_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two change points in each of many turns: every one is passed, and twice the turns take twice the lanes."""
+    from assurgent.motion import branches
+
+    lanes, solve = [], branches.solve
+
+    def counted(*arguments: Any, **options: Any) -> Solution:
+        found = solve(*arguments, **options)
+        lanes[-1] += len(found.time)
+        return found
+
+    monkeypatch.setattr(branches, "solve", counted)
+    for turns in (32, 64):
+        lanes.append(0)
+        results = four_bar(3, "0.7 + 2*pi*t", step=0.1, stop=turns).run()
+        B, C = results.points["B"], results.points["C"]
+        assert len(results.time) == 10 * turns + 1
+        np.testing.assert_allclose(C.position - B.position, np.tile([3.0, 0.0], (len(results.time), 1)), atol=1e-12)
+        np.testing.assert_allclose(C.velocity, B.velocity, atol=1e-9 * np.abs(B.velocity).max())
+    assert lanes[1] < 2.2 * lanes[0]
 
 
 @pytest.mark.parametrize("gap", [1e-2, 1e-4, 1e-6])
@@ -131,7 +156,7 @@ def test_few_instants_about_a_driver_at_rest() -> None:
     from pathlib import Path
 
     from assurgent.mechanism.reader import load
-    from assurgent.motion.branches import INEXACT
+    from assurgent.motion.bridges import INEXACT
 
     model = load(Path(__file__).parents[2] / "examples" / "scissor-lift.toml", {})
     few = run(model, np.array([2.0, 6.0, 10.0, 14.0, 18.0]))

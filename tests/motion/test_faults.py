@@ -19,7 +19,9 @@ from assurgent.dynamics.equilibrium import equilibrium
 from assurgent.dynamics.forward import simulate
 from assurgent.dynamics.inverse import inverse
 from assurgent.mechanism.reader import load, loads
-from assurgent.motion.kinematics import run
+from assurgent.motion.branches import follow
+from assurgent.motion.kinematics import prepare, run
+from assurgent.motion.reported import followed_times, reported
 from assurgent.runtime.group_type import GroupType
 from assurgent.runtime.library_build import as_plain_python
 
@@ -197,6 +199,24 @@ def test_rotation_of_a_rod_has_the_reported_angular_velocity() -> None:
     rate = sum(d * rod.rotation[i : len(rod.rotation) - 8 + i] for i, d in enumerate(D)) / (end / 1000)
     turning = np.cross(rod.angular_velocity[4:-4, :, None], rod.rotation[4:-4], axis=1)
     np.testing.assert_allclose(rate, turning, atol=1e-11)
+
+
+def test_rotation_of_a_rod_after_many_turns() -> None:
+    """The same solid angle in every turn, by as many inner steps for a turn: they once grew with the turns."""
+    model, lanes = loads(ROD, "rod.toml"), []
+    program = prepare(model)[1]
+    (written,) = program.sequence.written["bodies", "rod"]
+    assert written is not None
+    for turns in (20, 200):
+        solution = follow(program, np.array([0.0, 2 * np.pi * turns]))
+        lanes.append(len(followed_times(solution, [written])))
+        rotation = reported(solution, solution.asked)[1]["rod"].rotation
+        first = rotation[0]
+        u, area = first[:, 2], 2 * np.pi * turns * (1 - first[2, 2])
+        K = np.array([[0, -u[2], u[1]], [u[2], 0, -u[0]], [-u[1], u[0], 0]])
+        turned = (np.eye(3) + np.sin(area) * K + (1 - np.cos(area)) * K @ K) @ first  # Rodrigues
+        np.testing.assert_allclose(rotation[1], turned, atol=1e-10 * turns)  # 1e-8 a radian, a hundred times the error
+    assert lanes[1] < 11 * lanes[0]
 
 
 def test_designs_with_rods_are_run_together(tmp_path: Path) -> None:

@@ -108,9 +108,13 @@ def test_infinity_behind_a_fast_body():
     assert coarse.failure.time == pytest.approx(fine.failure.time, abs=1e-7)
 
 
-@pytest.mark.parametrize(("name", "time"), [("far-swinging-distance", 95.278), ("pivots-change-places", 0.5)])
+@pytest.mark.parametrize(
+    ("name", "time"),
+    [("far-swinging-distance", 95.278), ("pivots-change-places", 0.5), ("narrow-place-in-every-turn", 74.524)],
+)
 def test_one_far_instant_is_that_of_a_fine_run(name, time):
-    """A driver swings many times before the instant; the measure of conditioning jumps where pivots change places."""
+    """A driver swings many times before the instant; the measure of conditioning jumps where pivots change places; a
+    triad comes near to a dead point a hundred times."""
     model = reader.load(FAULTS / f"{name}.toml")
     far, fine = run(model, np.array([time])), run(model, np.linspace(0, time, 20001))
     assert far.failure is None

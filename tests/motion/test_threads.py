@@ -11,7 +11,8 @@ from assurgent.common.errors import InputError
 from assurgent.mechanism import reader
 from assurgent.motion import kinematics
 from assurgent.motion.course import Course, Meeting
-from assurgent.motion.run import begin, segments
+from assurgent.motion.run import begin
+from assurgent.motion.sweeps import segments
 from assurgent.runtime.parallel import each, thread_count, threads
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

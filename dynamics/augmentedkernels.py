@@ -1,0 +1,313 @@
+"""Compiled dynamics in absolute coordinates: state and bodies, the augmented system, projections.
+
+Imported only where it runs, because it loads Numba. A state holds the coordinates of all movable bodies (planar x, y,
+angle; spatial centre and Euler parameters), then their velocities (v, ω).
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+
+from numba import carray, cfunc, njit
+
+from ..codegen import jointcodes as code
+from ..runtime.sources import dated
+from . import array_heads as heads
+from . import bodyhead as place
+from . import jointhead
+from .bodyforces import remember_turns, wrenches
+from .jointkernels import (
+    CALLED,
+    FAR,
+    INTERNAL,
+    OPTIONS,
+    doubles,
+    evaluate,
+    integers,
+    put_planar,
+    put_rotation,
+    remember,
+)
+
+SIGNATURE = "int64(CPointer(int64), CPointer(float64))"
+# a method's own places: matrix, right-hand side, order of columns, scales of columns; whether rows are in excess
+MATRIX, SIDE, ORDER, COLUMNS, REDUNDANT = range(place.METHOD, place.METHOD + 5)
+RANK = 1e-10  # of the scaled augmented matrix: below, rows are in excess
+CLOSING, CLOSED = 8, 1e-9  # iterations that close the joints, and the last change, whose square is left
+
+
+# ---- the state ----------------------------------------------------------------------------------------------------
+@njit(**OPTIONS)
+@dated
+def unpack(y, bodies, n):  # type: ignore[no-untyped-def]
+    """The movable bodies of a state (n counts the frame)."""
+    planar, m = bodies.shape[1] == code.BODY2, n - 1
+    for k in range(m):
+        if planar:
+            q, v = 3 * k, 3 * (m + k)
+            put_planar(bodies, k + 1, y[q], y[q + 1], y[q + 2], y[v], y[v + 1], y[v + 2])
+        else:
+            q, v = 7 * k, 7 * m + 6 * k
+            for c in range(3):
+                bodies[k + 1, c] = y[q + c]
+            put_rotation(bodies, k + 1, y[q + 3], y[q + 4], y[q + 5], y[q + 6])
+            for c in range(6):
+                bodies[k + 1, 12 + c] = y[v + c]
+
+
+@njit(**OPTIONS)
+@dated
+def pack_rates(y, bodies, bend, n, out):  # type: ignore[no-untyped-def]
+    """The rates of a state from its velocities and accelerations: ṗ = ½ Gᵀ ω."""
+    planar, m = bodies.shape[1] == code.BODY2, n - 1
+    for k in range(m):
+        if planar:
+            for c in range(3):
+                out[3 * k + c], out[3 * (m + k) + c] = y[3 * (m + k) + c], bend[k + 1, c]
+        else:
+            q, v = 7 * k, 7 * m + 6 * k
+            a, b, c = 0.5 * y[v + 3], 0.5 * y[v + 4], 0.5 * y[v + 5]
+            e0, e1, e2, e3 = y[q + 3], y[q + 4], y[q + 5], y[q + 6]
+            for i in range(3):
+                out[q + i] = y[v + i]
+            out[q + 3] = -a * e1 - b * e2 - c * e3
+            out[q + 4] = a * e0 + b * e3 - c * e2
+            out[q + 5] = b * e0 + c * e1 - a * e3
+            out[q + 6] = c * e0 + a * e2 - b * e1
+            for i in range(6):
+                out[v + i] = bend[k + 1, i]
+
+
+@njit(**OPTIONS)
+@dated
+def displace(y, k, m, planar, dx, at):  # type: ignore[no-untyped-def]
+    """Move a body of a state by a small twist dx[at ...]; Euler parameters are turned and of unit length again."""
+    if planar:
+        for c in range(3):
+            y[3 * k + c] += dx[at + c]
+        return
+    q = 7 * k
+    for c in range(3):
+        y[q + c] += dx[at + c]
+    a, b, c = dx[at + 3], dx[at + 4], dx[at + 5]
+    size = math.sqrt(a * a + b * b + c * c)
+    f = 0.5 if size < 1e-8 else math.sin(0.5 * size) / size
+    w, a, b, c = math.cos(0.5 * size), f * a, f * b, f * c
+    e0, e1, e2, e3 = y[q + 3], y[q + 4], y[q + 5], y[q + 6]
+    p0, p1 = w * e0 - a * e1 - b * e2 - c * e3, w * e1 + a * e0 + b * e3 - c * e2
+    p2, p3 = w * e2 + b * e0 + c * e1 - a * e3, w * e3 + c * e0 + a * e2 - b * e1
+    length = math.sqrt(p0 * p0 + p1 * p1 + p2 * p2 + p3 * p3)
+    y[q + 3], y[q + 4], y[q + 5], y[q + 6] = p0 / length, p1 / length, p2 / length, p3 / length
+
+
+# ---- elimination --------------------------------------------------------------------------------------------------
+@njit(**OPTIONS)
+@dated
+def eliminate(A, b, order, n, whole):  # type: ignore[no-untyped-def]
+    """Solve A x = b in place, with row pivots, or, where rows may be in excess (`whole`), with pivots anywhere.
+
+    Then what no pivot is left for becomes zero: of the augmented system these are multipliers, never accelerations.
+    """
+    for i in range(n):
+        order[i] = i
+    rank, largest = n, 0.0
+    for k in range(n):
+        row, column, best = k, k, 0.0
+        for i in range(k, n):
+            for j in range(k, n if whole else k + 1):
+                if abs(A[i, j]) > best:
+                    row, column, best = i, j, abs(A[i, j])
+        largest = max(largest, best)
+        if not best > (RANK * largest if whole else 0.0):
+            if not whole:
+                return -1
+            rank = k
+            break
+        if row != k:
+            for j in range(n):
+                A[k, j], A[row, j] = A[row, j], A[k, j]
+            b[k], b[row] = b[row], b[k]
+        if column != k:
+            for i in range(n):
+                A[i, k], A[i, column] = A[i, column], A[i, k]
+            order[k], order[column] = order[column], order[k]
+        for i in range(k + 1, n):
+            if A[i, k] != 0.0:
+                f = A[i, k] / A[k, k]
+                for j in range(k + 1, n):
+                    A[i, j] -= f * A[k, j]
+                b[i] -= f * b[k]
+    for i in range(rank, n):
+        b[i] = 0.0
+    for i in range(rank - 1, -1, -1):
+        total = b[i]
+        for j in range(i + 1, rank):
+            total -= A[i, j] * b[j]
+        b[i] = total / A[i, i]
+    if whole:  # back into the order of the unknowns, the matrix as room
+        for i in range(n):
+            A[0, order[i]] = b[i]
+        for i in range(n):
+            b[i] = A[0, i]
+    return rank
+
+
+# ---- the augmented system -----------------------------------------------------------------------------------------
+@njit(**INTERNAL)
+@dated
+def fill_rows(head, joints, A, columns, size):  # type: ignore[no-untyped-def]
+    """The scaled Jacobian and its transpose beside the first `size` columns of a matrix that is zero there."""
+    w, lines, rows = head[place.WIDTH], joints[jointhead.LINES], joints[jointhead.ROWS]
+    items = carray(integers(joints[jointhead.ITEMS]), (lines, code.ITEM_SIZE))
+    J = carray(doubles(joints[jointhead.J]), (rows, 3, w))
+    scales = carray(doubles(head[COLUMNS]), FAR)[size:]
+    for e in range(lines):
+        roles = 3 if items[e, code.KIND] == code.GEAR2 else 2
+        for row in range(items[e, code.ROW], items[e, code.ROW] + items[e, code.ROWS]):
+            for role in range(roles):
+                k = items[e, code.FIRST + role]
+                if k > 0:
+                    at = w * (k - 1)
+                    for c in range(w):
+                        A[size + row, at + c] += J[row, role, c] * columns[at + c] / scales[row]
+                        A[at + c, size + row] = A[size + row, at + c]
+
+
+@dated
+def _rates(ints_at, x_at):  # type: ignore[no-untyped-def]
+    """The augmented system at a state; accelerations are left with the bodies."""
+    ints, x = carray(ints_at, FAR), carray(x_at, FAR)
+    head = carray(integers(ints[heads.HEAD + place.OWN_BODIES]), place.SIZE)
+    n, w = head[place.COUNT], head[place.WIDTH]
+    joints = carray(integers(head[place.JOINTS]), jointhead.SIZE)
+    bodies = carray(doubles(head[place.BODIES]), (n, code.BODY2 if w == 3 else code.BODY3))
+    wrench, bend = carray(doubles(head[place.WRENCH]), (n, w)), carray(doubles(head[place.ACCELERATION]), (n, w))
+    y = x[ints[heads.Y] :]
+    unpack(y, bodies, n)
+    evaluate(joints, x[heads.TIME])
+    wrenches(head, x[heads.TIME])
+    rows, size = joints[jointhead.ROWS], w * (n - 1)
+    total = size + rows
+    A, b = carray(doubles(head[MATRIX]), (total, total)), carray(doubles(head[SIDE]), total)
+    columns, gamma = carray(doubles(head[COLUMNS]), FAR), carray(doubles(joints[jointhead.GAMMA]), rows)
+    A[:, :] = 0.0
+    weight = fill_masses(head, A, columns)
+    fill_rows(head, joints, A, columns, size)
+    for k in range(1, n):
+        for c in range(w):
+            at = w * (k - 1) + c
+            b[at] = wrench[k, c] * columns[at] / weight
+    for row in range(rows):
+        b[size + row] = -gamma[row] / columns[size + row]
+    if eliminate(A, b, carray(integers(head[ORDER]), total), total, head[REDUNDANT] != 0) < 0:
+        return 1
+    for k in range(1, n):
+        for c in range(w):
+            bend[k, c] = b[w * (k - 1) + c] * columns[w * (k - 1) + c]
+    pack_rates(y, bodies, bend, n, x[ints[heads.Y] + 2 * ints[heads.FREE] :])
+    return 0
+
+
+@njit(**INTERNAL)
+@dated
+def fill_masses(head, A, columns):  # type: ignore[no-untyped-def]
+    """The scaled mass matrix, and what it was divided by."""
+    n, w = head[place.COUNT], head[place.WIDTH]
+    mass, about = carray(doubles(head[place.MASS]), n), carray(doubles(head[place.ABOUT]), (n, 9))
+    turned = carray(doubles(head[place.INERTIA]), (n, 9))
+    d, weight = (2 if w == 3 else 3), 0.0
+    for k in range(1, n):
+        at = w * (k - 1)
+        for c in range(d):
+            A[at + c, at + c] = mass[k] * columns[at + c] ** 2
+            weight = max(weight, A[at + c, at + c])
+        if w == 3:
+            A[at + 2, at + 2] = about[k, 0]
+            weight = max(weight, about[k, 0])
+        else:
+            for i in range(3):
+                for j in range(3):
+                    A[at + 3 + i, at + 3 + j] = turned[k, 3 * i + j]
+                    weight = max(weight, abs(turned[k, 3 * i + j]))
+    weight = max(weight, 1e-300)
+    for i in range(w * (n - 1)):
+        for j in range(w * (i // w), w * (i // w) + w):
+            A[i, j] /= weight
+    return weight
+
+
+# ---- projections --------------------------------------------------------------------------------------------------
+@njit(**INTERNAL)
+@dated
+def nearest(head, joints, residual):  # type: ignore[no-untyped-def]
+    """The smallest scaled twists that take a residual of all rows away, into SIDE; the largest of them."""
+    n, w, rows = head[place.COUNT], head[place.WIDTH], joints[jointhead.ROWS]
+    size = w * (n - 1)
+    total = size + rows
+    A, b = carray(doubles(head[MATRIX]), (total, total)), carray(doubles(head[SIDE]), total)
+    columns = carray(doubles(head[COLUMNS]), FAR)
+    A[:, :] = 0.0
+    for i in range(size):
+        A[i, i], b[i] = 1.0, 0.0
+    fill_rows(head, joints, A, columns, size)
+    for row in range(rows):
+        b[size + row] = -residual[row] / columns[size + row]
+    if eliminate(A, b, carray(integers(head[ORDER]), total), total, head[REDUNDANT] != 0) < 0:
+        return math.inf
+    largest = 0.0
+    for i in range(size):
+        largest = max(largest, abs(b[i]))
+        b[i] *= columns[i]
+    return largest
+
+
+@dated
+def _project(ints_at, x_at):  # type: ignore[no-untyped-def]
+    """Close all joints by the smallest motion, then take from the velocities what the joints do not allow."""
+    ints, x = carray(ints_at, FAR), carray(x_at, FAR)
+    head = carray(integers(ints[heads.HEAD + place.OWN_BODIES]), place.SIZE)
+    n, w = head[place.COUNT], head[place.WIDTH]
+    joints = carray(integers(head[place.JOINTS]), jointhead.SIZE)
+    bodies = carray(doubles(head[place.BODIES]), (n, code.BODY2 if w == 3 else code.BODY3))
+    y, m = x[ints[heads.Y] :], n - 1
+    b = carray(doubles(head[SIDE]), FAR)
+    phi, rate = carray(doubles(joints[jointhead.PHI]), FAR), carray(doubles(joints[jointhead.RATE]), FAR)
+    closed = False
+    for _ in range(CLOSING):
+        unpack(y, bodies, n)
+        evaluate(joints, x[heads.TIME])
+        change = nearest(head, joints, phi)
+        if not change < math.inf:
+            return 1
+        for k in range(m):
+            displace(y, k, m, w == 3, b, w * k)
+        if change < CLOSED:
+            closed = True
+            break
+    if not closed:
+        return 1
+    unpack(y, bodies, n)
+    evaluate(joints, x[heads.TIME])
+    if not nearest(head, joints, rate) < math.inf:
+        return 1
+    first = (3 if w == 3 else 7) * m
+    for i in range(w * m):
+        y[first + i] += b[i]
+    return 0
+
+
+@dated
+def _finish(ints_at, x_at):  # type: ignore[no-untyped-def]
+    """Count turns and contacts from the accepted state on, whose rates were evaluated last."""
+    ints = carray(ints_at, FAR)
+    head = carray(integers(ints[heads.HEAD + place.OWN_BODIES]), place.SIZE)
+    remember(carray(integers(head[place.JOINTS]), jointhead.SIZE))
+    remember_turns(head)
+    return 0
+
+
+@functools.cache
+def addresses() -> tuple[int, int, int]:
+    """Return the addresses of right-hand side, projection, and what follows an accepted step."""
+    return tuple(int(cfunc(SIGNATURE, **CALLED)(f).address) for f in (_rates, _project, _finish))  # type: ignore[return-value]

@@ -1,0 +1,198 @@
+"""One forward simulation with compiled bodies: what the methods in absolute and in relative coordinates share.
+
+A method has a state, a right-hand side and a projection, both called by their addresses; it leaves bodies and
+accelerations in the arrays of its `BodySystem`. Integration, notes at the asked times and records are the same for all.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..mechanism.model import Array, Model
+from . import array_heads as heads
+from . import bodyhead as place
+from .applied_loads import Applied
+from .bodylanes import BodyLanes, Motions
+from .bodysystem import BodySystem
+from .inertia import Inertia
+from .joint_forces import Forces
+from .posture import Posture
+from .records import Counts, Recorded, Stop, reactions_of
+
+TIGHTER = 1e-3  # the integrator's own tolerance, of the one asked for: it holds per step, the user's for the whole run
+
+
+class BodyMethod(ABC):
+    """A method that integrates bodies. A subclass makes its arrays, then calls `connect`."""
+
+    name: str
+
+    def __init__(self, model: Model, start: Posture, applied: Applied | None = None, reactions: bool = True) -> None:
+        self.model, self.inertia = model, Inertia(model)
+        self.applied = applied or Applied(model, self.inertia)
+        self.reactions, self.forces = reactions, Forces(model)
+        self.system = BodySystem(model, self.inertia, self.applied)
+        self.counts = Counts()
+        self.t = start.time
+        self.system.enter(start)
+        self.start = start
+        self._noted: list[tuple[Array, Array, Array, Array]] = []
+
+    # ---- what a method says ---------------------------------------------------------------------------------------
+    @abstractmethod
+    def packed(self) -> Array:
+        """Return the state of the bodies as they stand."""
+
+    @abstractmethod
+    def addresses(self) -> tuple[int, int, int]:
+        """Return where right-hand side, projection (0: none) and what follows an accepted step are compiled."""
+
+    def tolerances(self, tolerance: float) -> Array:
+        """Return the absolute tolerance of every entry of the state."""
+        return np.full(len(self.y) - 1, tolerance)
+
+    def diagnostics(self) -> dict[str, Any]:
+        """Return what a method notes beside the common figures."""
+        return {}
+
+    # ---- arrays ---------------------------------------------------------------------------------------------------
+    def connect(self) -> None:
+        """Make the head of the integration and take the present state."""
+        state = self.packed()
+        n = len(state) + len(state) % 2  # an even number, as the integrator counts; one may be idle
+        self.y = np.zeros(n + 1)
+        self.y[: len(state)] = state
+        self.ints = np.zeros(heads.HEAD + place.ENTRIES, dtype=np.int64)
+        self.x = np.zeros(heads.HEAD_FLOATS + 2 * n)
+        ints = self.ints
+        ints[heads.FREE], ints[heads.Y] = n // 2, heads.HEAD_FLOATS
+        ints[heads.OWN_INTS], ints[heads.OWN_FLOATS] = ints.ctypes.data, self.x.ctypes.data
+        own = heads.HEAD
+        ints[heads.RATES], ints[own + place.PROJECT], ints[own + place.FINISH] = self.addresses()
+        ints[own + place.OWN_BODIES] = self.system.head.ctypes.data
+        self.system.head[place.STATE] = len(state)
+        self.K, self.F, self.trial = np.zeros((16, n + 1)), np.zeros((9, n + 1)), np.zeros(n + 1)
+
+    def rates(self, t: float, y: Array) -> Array:
+        """Return dy/dt; not a number where there is none."""
+        from .integrator import rates
+
+        found = np.empty((1, len(self.y)))
+        if not rates(self.ints, self.x, t, y, found, 0):
+            found[:] = np.nan
+        return np.asarray(found[0])
+
+    def posture(self) -> Posture:
+        """Return the present posture."""
+        return self.system.posture(self.t)
+
+    def kinetic(self) -> float:
+        """Return the kinetic energy of the present state."""
+        posture = self.posture()
+        return 0.5 * float(np.einsum("nw,nwv,nv", posture.twist, self.inertia.matrices(posture), posture.twist))
+
+    # ---- the run --------------------------------------------------------------------------------------------------
+    def run(self, times: Array) -> tuple[Recorded, Stop | None]:
+        """Return what is reported at increasing times from the start on, and why they end early."""
+        stop = self.advance(times, None)
+        return self._record(), stop
+
+    def advance(self, times: Array, arrived: Callable[[], bool] | None) -> Stop | None:
+        """Go through increasing times, or to where somebody who is asked after every step has arrived."""
+        from . import bodyintegrator as engine
+        from .integrator import END, EVALUATIONS, FAILED, LOST, N_CONTROL, N_COUNTS, NEXT, RTOL, STEP, STEPS, TIME
+        from .stepping import first_step
+
+        lanes, shape = len(times), self.system.bodies.shape
+        kept, bends = np.zeros((lanes, *shape)), np.zeros((lanes, shape[0], self.system.w))
+        turns = np.zeros((lanes, len(self.system.loads)))
+        control, counts = np.zeros(N_CONTROL), np.zeros(N_COUNTS, dtype=np.int64)
+        tolerance = max(TIGHTER * self.model.simulation.tolerance, 3e-14)
+        control[TIME], control[END], control[RTOL] = self.t, times[-1], tolerance
+        atol = self.tolerances(tolerance)
+        stop = None
+        if not engine.project(self.ints, self.x, self.t, self.y):
+            return _open(self.t)
+        self.K[0] = self.rates(self.t, self.y)
+        while counts[NEXT] < lanes and times[counts[NEXT]] <= self.t:
+            engine.note(self.ints, self.x, self.t, self.y, self.K, 1, int(counts[NEXT]), kept, bends, turns)
+            counts[NEXT] += 1
+        if counts[NEXT] < lanes:
+            scale = atol + np.abs(self.y[:-1]) * tolerance
+            control[STEP] = first_step(
+                lambda t, y: self.rates(t, y)[:-1], self.t, self.y[:-1], self.K[0, :-1], scale, times[-1] - self.t
+            )
+        while counts[NEXT] < lanes:
+            why = engine.advance(
+                self.ints, self.x, self.y, self.K, self.F, self.trial, atol, control, counts, times, kept, bends, turns,
+                engine.PATIENCE if arrived is None else 1,
+            )  # fmt: skip
+            self.t = float(control[TIME])
+            if why & FAILED:
+                stop = Stop(self.t, f"at t = {self.t:.9g} s: the integrator's steps became too small")
+                break
+            if why & LOST:
+                stop = _open(self.t)
+                break
+            self._give_turns()
+            if arrived is not None and arrived():
+                break
+        n = int(counts[NEXT])
+        self._noted.append((times[:n], kept[:n], bends[:n], turns[:n]))
+        self.counts.steps += int(counts[STEPS])
+        self.counts.evaluations += int(counts[EVALUATIONS])
+        return stop
+
+    def _give_turns(self) -> None:
+        """Tell the applied loads where the torsion springs are."""
+        for k, load in enumerate(self.model.loads):
+            if load.name in self.system.springs:
+                self.applied.turns[load.name] = float(self.system.turns[k])
+
+    # ---- what is reported -----------------------------------------------------------------------------------------
+    def lanes(self) -> tuple[Motions, BodyLanes, dict[str, Array]]:
+        """Return the noted instants, as lanes, too, and what turns of torsion springs are next to there."""
+        time, kept, bends, turns = (np.concatenate(x) for x in zip(*self._noted, strict=True))
+        bodies = BodyLanes(time, *self.system.moved(kept, bends))
+        motions = Motions(self.model, len(time))
+        motions.put(slice(None), bodies)
+        names = {load.name: k for k, load in enumerate(self.model.loads) if load.name in self.system.springs}
+        return motions, bodies, {name: np.ascontiguousarray(turns[:, k]) for name, k in names.items()}
+
+    def _record(self) -> Recorded:
+        """Return everything that is reported at the noted instants."""
+        motions, bodies, near = self.lanes()
+        self.counts.residual = self._residual(bodies)
+        inertia, kinetic = self.inertia.over(bodies)
+        lack = inertia - self.applied.over(bodies, near=near)
+        found = self.forces.solve(bodies, lack[None], np.zeros(len(bodies), dtype=bool))
+        return Recorded(
+            motions.time, motions.by_name(), kinetic, self.applied.potential_over(bodies, near),
+            dict(zip(self.model.drivers, found.drivers[0], strict=True)),
+            reactions=reactions_of(self.model, found.wrenches) if self.reactions else {},
+        )  # fmt: skip
+
+    def _residual(self, bodies: BodyLanes) -> float:
+        """Return the largest scaled residual of a joint at the noted instants."""
+        joints, largest = self.system.joints, 0.0
+        for time, kept, _, _ in self._noted:
+            for t, state in zip(time, kept, strict=True):
+                joints.bodies[:] = state
+                joints.evaluate(t)
+                largest = max(largest, float(np.abs(joints.phi / joints.scales).max(initial=0.0)))
+        return largest
+
+    @property
+    def not_unique(self) -> set[str]:
+        """The joints whose reactions were not unique so far."""
+        return self.forces.not_unique
+
+
+def _open(t: float) -> Stop:
+    return Stop(t, f"at t = {t:.9g} s: the joints cannot be closed again - take a smaller [simulation] tolerance")
+
+
