@@ -70,8 +70,8 @@ class AssemblyTree:
     def described(self, names: Sequence[str]) -> str:
         """Return the tree in brackets: what stands together in one is joined there."""
         texts = list(names)
-        inner = set()
-        for k, node in enumerate(self.nodes):
+        inner: set[int] = set()
+        for node in self.nodes:
             parts = [texts[p] for p in node.parts]
             texts.append(f"({' '.join(parts)})" if len(parts) > 1 else parts[0])
             inner.update(p for p in node.parts if p >= self.bodies)

@@ -17,7 +17,17 @@ from ..runtime.parallel import thread_count
 from .applied_loads import Applied
 from .bodymethod import BodyMethod
 from .dca_system import (
-    ACCELERATION, ALPHA, FACTORED, FAILURES, FREQUENCY, ITERATIONS, N_SETTINGS, OPEN, POSITION, STABLE, VELOCITY,
+    ACCELERATION,
+    ALPHA,
+    FACTORED,
+    FAILURES,
+    FREQUENCY,
+    ITERATIONS,
+    N_SETTINGS,
+    OPEN,
+    POSITION,
+    STABLE,
+    VELOCITY,
     DcaSystem,
 )  # fmt: skip
 from .posture import Posture
@@ -49,7 +59,8 @@ class DivideAndConquer(BodyMethod):
         self.assembly = DcaSystem(self.system, settings, given.iterations)
         self.tables = self.assembly.tables
         self.y = self.packed()
-        self.K, self.F, self.trial = (np.zeros((k, len(self.y))) for k in (16, 9, 1))
+        n = len(self.y)
+        self.K, self.F, self.trial = np.zeros((16, n)), np.zeros((9, n)), np.zeros(n)
         self.told = np.zeros(stepping.N_COUNTS, dtype=np.int64)
         self.order = stepping.FIVE if model.simulation.tolerance >= ROUGH else stepping.EIGHT
         self.told[stepping.ORDER], self.told[stepping.PROJECTED] = self.order, self.projected
@@ -80,6 +91,7 @@ class DivideAndConquer(BodyMethod):
             return self._advance(times, arrived)
 
     def _advance(self, times: Array, arrived: Callable[[], bool] | None) -> Stop | None:
+        from . import dca_equations as equations
         from . import dca_stepping as stepping
 
         s, lanes, shape = self.tables, len(times), self.system.bodies.shape
@@ -89,8 +101,8 @@ class DivideAndConquer(BodyMethod):
         if not stepping.settle(s, self.t, self.y, self.projected):
             self._noted.append((times[:0], kept[:0], bends[:0], turns[:0]))
             return Stop(self.t, f"at t = {self.t:.9g} s: no accelerations follow from masses and joints")
-        stepping.observe(s, self.y)
-        stepping.put_rates(s, self.y, self.K[0])
+        equations.observe(s, self.y)
+        equations.put_rates(s, self.y, self.K[0])
         stepping.keep(s)
         k = 0
         while k < lanes and times[k] <= self.t:
@@ -117,7 +129,7 @@ class DivideAndConquer(BodyMethod):
         table = stepping.tableau(self.order)
         while self.told[stepping.NEXT] < len(times):
             why = stepping.advance(
-                s, *table, self.y, self.K, self.F, self.trial[0], atol, control, self.told, times, kept, bends, turns,
+                s, *table, self.y, self.K, self.F, self.trial, atol, control, self.told, times, kept, bends, turns,
                 stepping.PATIENCE if arrived is None else 1,
             )  # fmt: skip
             self.t = float(control[stepping.TIME])
@@ -130,10 +142,10 @@ class DivideAndConquer(BodyMethod):
 
     def rates(self, t: float, y: Array) -> Array:
         """Return dy/dt; not a number where there is none."""
-        from . import dca_stepping as stepping
+        from . import dca_equations as equations
 
         found = np.zeros(len(y))
-        if not stepping.rates(self.tables, t, np.array(y), found):
+        if not equations.rates(self.tables, t, np.array(y), found):
             found[:] = np.nan
         return found
 

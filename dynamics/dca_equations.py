@@ -27,8 +27,20 @@ from ..runtime.sources import dated
 from .bodyforces import turned_inertia, wrenches
 from .dca_kernels import COUNTED, down, factor, up
 from .dca_system import (
-    ACCELERATION, ALPHA, FACTORED, FAILURES, FREQUENCY, GAP_A, GAP_P, GAP_V, ITERATIONS, MOST, OPEN, POSITION,
-    STABLE, VELOCITY,
+    ACCELERATION,
+    ALPHA,
+    FACTORED,
+    FAILURES,
+    FREQUENCY,
+    GAP_A,
+    GAP_P,
+    GAP_V,
+    ITERATIONS,
+    MOST,
+    OPEN,
+    POSITION,
+    STABLE,
+    VELOCITY,
 )  # fmt: skip
 from .jointkernels import call1, evaluate, put_planar, put_rotation
 
@@ -241,7 +253,7 @@ def accelerations(s, t):  # type: ignore[no-untyped-def]
     fill(s.found, 0.0)
     s.force[:] = 0.0
     before = np.inf
-    for k in range(s.counts[MOST]):
+    for _ in range(s.counts[MOST]):
         for b in range(len(s.rest)):
             for i in range(s.rest.shape[1]):
                 s.rest[b, i] = s.wrench[b + 1, i]
@@ -313,7 +325,7 @@ def project(s, t, y):  # type: ignore[no-untyped-def]
     fill(s.found, 0.0)  # here q - q*
     s.force[:] = 0.0
     before = np.inf
-    for k in range(s.counts[MOST]):
+    for _ in range(s.counts[MOST]):
         fill(s.rest, 0.0)
         less_inertia(s, s.found, s.rest)
         less_reactions(s, s.rest)
@@ -340,7 +352,7 @@ def project(s, t, y):  # type: ignore[no-untyped-def]
     fill(s.found, 0.0)  # here q̇ - q̇*
     s.force[:] = 0.0
     before = np.inf
-    for k in range(s.counts[MOST]):
+    for _ in range(s.counts[MOST]):
         fill(s.rest, 0.0)
         less_inertia(s, s.found, s.rest)
         less_reactions(s, s.rest)

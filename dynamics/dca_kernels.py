@@ -1,7 +1,8 @@
 """Compiled assembly and disassembly along the tree: one factorisation, then right-hand sides for every iteration.
 
 Imported only where it runs, because it loads Numba. A node joins its parts: with x the unknowns (increments of
-accelerations, velocities or positions) of the bodies that leave (e) or are kept (r), and λ those of the ties that close,
+accelerations, velocities or positions) of the bodies that leave (e) or are kept (r), and λ those of the ties that
+close,
 
     M_ee x_e + M_er x_r + Eᵀ λ = Q_e        M_re x_e + M_rr x_r + Rᵀ λ + (ties outside) = Q_r
     λ = α (E x_e + R x_r + c)
@@ -11,10 +12,11 @@ G = R - E M_ee⁻¹ M_er:
 
     M = M_rr - M_re M_ee⁻¹ M_er + Gᵀ C G        Q = Q_r - M_re M_ee⁻¹ Q_e - Gᵀ C (c + E M_ee⁻¹ Q_e)
 
-Where two chains meet, R is zero and these are Eq. 20 and 27 to 32 of Malczyk and Frączek; where a loop hangs on a body,
-R is their Ψ and these are Eq. 84 and 86; where nobody leaves, C = α and these are Eq. 9, 10, 37 and 40; at a root nobody
-is kept and Eq. 35, 37 or 40 is solved. Backwards λ is Eq. 19, x_e Eq. 21 and 23. With M_ee = L Lᵀ and C⁻¹ = K Kᵀ only
-half-solved blocks are kept, X = L⁻¹ M_er, Y = L⁻¹ Eᵀ, G = K⁻¹ G: all matrices stay symmetric by construction.
+Where two chains meet, R is zero and these are Eq. 20 and 27 to 32 of Malczyk and Frączek; where a loop hangs on a
+body, R is their Ψ and these are Eq. 84 and 86; where nobody leaves, C = α and these are Eq. 9, 10, 37 and 40; at a root
+nobody is kept and Eq. 35, 37 or 40 is solved. Backwards λ is Eq. 19, x_e Eq. 21 and 23. With M_ee = L Lᵀ and
+C⁻¹ = K Kᵀ only half-solved blocks are kept, X = L⁻¹ M_er, Y = L⁻¹ Eᵀ, G = K⁻¹ G: all
+matrices stay symmetric by construction.
 """
 
 from __future__ import annotations
@@ -26,8 +28,34 @@ from numba import njit
 
 from ..runtime.sources import dated
 from .dca_layout import (
-    AT_G, AT_H, AT_K, AT_L, AT_M, AT_Q, AT_U, AT_X, AT_Y, BODY_1, COUNT, DESTINATION, FIRST_ROW, GONE, GONE_END,
-    IS_NODE, KEEP, LEAVE, N_ROWS, PART, PART_END, ROWS, SOURCE, STAY, STAY_END, TIE, TIE_END, WITHIN,
+    AT_G,
+    AT_H,
+    AT_K,
+    AT_L,
+    AT_M,
+    AT_Q,
+    AT_U,
+    AT_X,
+    AT_Y,
+    BODY_1,
+    COUNT,
+    DESTINATION,
+    FIRST_ROW,
+    GONE,
+    GONE_END,
+    IS_NODE,
+    KEEP,
+    LEAVE,
+    N_ROWS,
+    PART,
+    PART_END,
+    ROWS,
+    SOURCE,
+    STAY,
+    STAY_END,
+    TIE,
+    TIE_END,
+    WITHIN,
 )  # fmt: skip
 
 COUNTED: dict[str, Any] = {

@@ -132,10 +132,7 @@ def advance(  # type: ignore[no-untyped-def]
             h = ahead - t
             error = -1.0
             if stages(s, A, C, t, h, y, K, trial, 1, last):
-                if five:
-                    error = error5(h, y, K, trial, atol, rtol)
-                else:
-                    error = error_of(h, y, K, trial, atol, rtol)
+                error = error5(h, y, K, trial, atol, rtol) if five else error_of(h, y, K, trial, atol, rtol)
             counts[EVALUATIONS] += last
             if 0.0 <= error < 1.0:
                 put(F[7], trial)

@@ -26,7 +26,18 @@ from .file_values import Source, shown
 from .force_table import read_loads
 from .joints import JointBuilder, declare
 from .model import (
-    FRAME, Array, AugmentedLagrangian, Body, Driver, Joint, Load, Mass, Model, PointForce, Simulation, ends_of,
+    FRAME,
+    Array,
+    AugmentedLagrangian,
+    Body,
+    Driver,
+    Joint,
+    Load,
+    Mass,
+    Model,
+    PointForce,
+    Simulation,
+    ends_of,
 )  # fmt: skip
 from .named_groups import read_groups
 from .numbers import arithmetic

@@ -268,15 +268,23 @@ step = 0.01
 """
 
 
-@pytest.mark.parametrize("method", ["dca", "dca-projected"])
-def test_a_hundred_singular_poses(method):
-    outcome = simulate(loads(parallelogram(55), "x.toml"), method=method)
+def test_a_hundred_singular_poses():
+    outcome = simulate(loads(parallelogram(55), "x.toml"), method="dca-projected")
     assert outcome.stop is None
-    turned = outcome.results.joints["A"].angle
-    assert abs(turned[-1] - turned[0]) > 100 * np.pi  # every half turn the four bars lie in one line
-    notes = outcome.results.diagnostics
-    assert notes["energy_drift"] < 1e-6
-    assert notes["constraints"]["position"] < (1e-13 if method == "dca-projected" else 1e-5)
+    results = outcome.results
+    assert results.joints["A"].angle[-1] > 100 * np.pi  # every half turn the four bars lie in one line
+    left, right = (results.bodies[b].angular_velocity for b in ("left", "right"))
+    assert left == pytest.approx(right, abs=1e-6 * np.abs(left).max())  # they stay parallel: no other branch is taken
+    assert results.diagnostics["energy_drift"] < 1e-6
+    assert results.diagnostics["constraints"]["position"] < 1e-12
+
+
+def test_without_projections_singular_poses_do_not_end_a_run():
+    """They are not followed to their branch either: what a constraint has drifted decides there."""
+    outcome = simulate(loads(parallelogram(20), "x.toml"), method="dca")
+    assert outcome.stop is None
+    assert outcome.results.time[-1] == 5.0
+    assert outcome.results.diagnostics["constraints"]["position"] < 1e-3
 
 
 # ---- input --------------------------------------------------------------------------------------------------------
@@ -302,5 +310,5 @@ def test_wrong_settings(line, message):
 
 
 def test_a_method_that_is_not_there():
-    with pytest.raises(InputError, match="did you mean 'dca'|dca-projected"):
+    with pytest.raises(InputError, match="dca-projected"):
         simulate(loads(RELEASED, "x.toml"), method="dka")
