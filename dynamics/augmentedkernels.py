@@ -145,12 +145,19 @@ def eliminate(A, b, order, n, whole):  # type: ignore[no-untyped-def]
         for j in range(i + 1, rank):
             total -= A[i, j] * b[j]
         b[i] = total / A[i, i]
-    if whole:  # back into the order of the unknowns, the matrix as room
-        for i in range(n):
-            A[0, order[i]] = b[i]
-        for i in range(n):
-            b[i] = A[0, i]
+    if whole:
+        put_back(A, b, order, n)
     return rank
+
+
+@njit(**OPTIONS)
+@dated
+def put_back(A, b, order, n):  # type: ignore[no-untyped-def]
+    """Bring a solution back into the order of the unknowns, the matrix as room."""
+    for i in range(n):
+        A[0, order[i]] = b[i]
+    for i in range(n):
+        b[i] = A[0, i]
 
 
 # ---- the augmented system -----------------------------------------------------------------------------------------
