@@ -133,18 +133,9 @@ def _gather(node, parts, destinations, x, nodes, leaf, L, X, M):  # type: ignore
 
 @njit(**INTERNAL)
 @dated
-def factor_node(nodes, parts, destinations, ties, x, leaf, J, softness, k):  # type: ignore[no-untyped-def]
-    """Assemble one node from its parts (Eq. 20, 27 to 30, 84, 86); False where its bodies have no inertia.
-
-    `leaf` has the mass matrices of the bodies, J[row, body of the tie, component] the Jacobians, softness is 1/α.
-    """
-    node, w = nodes[k], leaf.shape[1]
-    e, r, c = node[LEAVE], node[KEEP], node[ROWS]
-    L, X, Y = place(x, node[AT_L], e, e), place(x, node[AT_X], e, r), place(x, node[AT_Y], e, c)
-    K, G, M = place(x, node[AT_K], c, c), place(x, node[AT_G], c, r), place(x, node[AT_M], r, r)
-    for i in range(node[AT_L], node[AT_M] + r * r):  # they follow each other
-        x[i] = 0.0
-    _gather(node, parts, destinations, x, nodes, leaf, L, X, M)
+def _tie(node, ties, J, Y, G):  # type: ignore[no-untyped-def]
+    """The Jacobians of the ties, E (transposed) of bodies that leave and R of those that are kept."""
+    e, w = node[LEAVE], J.shape[2]
     for t in range(node[TIE], node[TIE_END]):
         for role in range(3):
             d = ties[t, BODY_1 + role]
@@ -157,6 +148,23 @@ def factor_node(nodes, parts, destinations, ties, x, leaf, J, softness, k):  # t
                         Y[d + j, within] += J[row, role, j]
                     else:
                         G[within, d - e + j] += J[row, role, j]
+
+
+@njit(**INTERNAL)
+@dated
+def factor_node(nodes, parts, destinations, ties, x, leaf, J, softness, k):  # type: ignore[no-untyped-def]
+    """Assemble one node from its parts (Eq. 20, 27 to 30, 84, 86); False where its bodies have no inertia.
+
+    `leaf` has the mass matrices of the bodies, J[row, body of the tie, component] the Jacobians, softness is 1/α.
+    """
+    node = nodes[k]
+    e, r, c = node[LEAVE], node[KEEP], node[ROWS]
+    L, X, Y = place(x, node[AT_L], e, e), place(x, node[AT_X], e, r), place(x, node[AT_Y], e, c)
+    K, G, M = place(x, node[AT_K], c, c), place(x, node[AT_G], c, r), place(x, node[AT_M], r, r)
+    for i in range(node[AT_L], node[AT_M] + r * r):  # they follow each other
+        x[i] = 0.0
+    _gather(node, parts, destinations, x, nodes, leaf, L, X, M)
+    _tie(node, ties, J, Y, G)
     if not cholesky(L, e):
         return False
     forward(L, e, X, r)
