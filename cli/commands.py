@@ -8,6 +8,7 @@ import importlib
 import io
 import json
 import os
+import re
 import sys
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -390,6 +391,18 @@ def _numba_without_blas() -> None:
             del sys.modules[library]
 
 
+# What the library calls by the names of its arguments, in the words of the command line.
+OPTION_OF = {
+    "times": "--at", "method": "--method", "methods": "--methods", "threads": "--threads", "fixed_step": "--fixed-step"
+}  # fmt: skip
+
+
+def with_options(message: str) -> str:
+    """Return a message of the library with the options of the command in place of arguments in Python."""
+    begun = re.sub(r"^(\w+)(?=[ :=])", lambda m: OPTION_OF.get(m[1], m[1]), message)
+    return re.sub(r"\b(?:the|by the) method (\w+)", r"--method \1", begun)
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; every error of the user's ends in one message and its exit code."""
     for stream in (sys.stdout, sys.stderr):
@@ -405,7 +418,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if sys.stdout is not None:
                 sys.stdout.flush()
     except AssurgentError as error:
-        _say(f"[bold red]assurgent:[/] {_literal(str(error))}")
+        _say(f"[bold red]assurgent:[/] {_literal(with_options(str(error)))}")
         return error.exit_code
     except KeyboardInterrupt:
         _say("interrupted; nothing half-written")

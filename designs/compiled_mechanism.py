@@ -128,6 +128,8 @@ class CompiledMechanism:
         name, parameters = self.mechanism.traced.model.name, ", ".join(self.names)
         return f"<compiled {name!r}: {parameters}; {shown}; {len(self.time)} times>"
 
+    reported_orders = 0  # 1: positions of points alone are written, for those who ask for no rates
+
     # ---- preparation ----------------------------------------------------------------------------------------------
     def _prepare(self) -> None:
         """Lay out the results of a design, and the steps of all phases."""
@@ -359,7 +361,7 @@ class CompiledMechanism:
         answers: Ints,
     ) -> Array:  # fmt: skip
         """Run designs one after the other; the state of the last one, which the next call uses again."""
-        from ..runtime.sequencer import CALL_SIZE, REPORT_SIZE, STRIDE
+        from ..runtime.sequencer import CALL_SIZE, ORDERS, REPORT_SIZE, STRIDE
         from .design_kernels import run_designs
 
         sequence, n = self.mechanism.program.sequence, len(grid)
@@ -370,8 +372,10 @@ class CompiledMechanism:
         if held is None:
             call = np.zeros(CALL_SIZE, dtype=np.int64)
             call[STRIDE] = n
+            asked = np.concatenate([call, lanes])
+            asked[ORDERS] = self.reported_orders
             held = (
-                np.empty((3, self.mechanism.program.n_rows, n)), call, np.concatenate([call, lanes]),
+                np.empty((3, self.mechanism.program.n_rows, n)), call, asked,
                 (
                     np.ones((1, sequence.n_signs)), np.zeros_like(sequence.work), np.zeros((0, 0)),
                     np.zeros(max(map(len, phases)), dtype=np.int64), np.zeros(len(phases[1]), dtype=np.int64),
