@@ -20,11 +20,13 @@ from rich.table import Table
 
 from ..bench.command import add_arguments as bench_arguments
 from ..common.errors import AssurgentError, InputError, nearest
+from . import analyse_command as cli_analyse
 from . import design_commands as cli_designs
 from . import dynamics_commands as cli_dynamics
 from . import mechanism_commands as cli_mechanism
 from . import picture_commands as cli_pictures
 from . import report_command as cli_report
+from . import start_commands as cli_start
 from . import studio_commands as cli_studio
 from . import verify_commands as cli_verify
 
@@ -284,8 +286,10 @@ def _arguments() -> argparse.ArgumentParser:
     parser.add_argument("--version", action=_Version, nargs=0, help="show program's version number and exit")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=_Parser)
 
+    cli_start.add_commands(commands.add_parser)
     cli_mechanism.add_commands(commands.add_parser)
     cli_pictures.add_commands(commands.add_parser)
+    cli_analyse.add_commands(commands.add_parser)
     cli_dynamics.add_commands(commands.add_parser)
     cli_designs.add_commands(commands.add_parser)
     cli_verify.add_commands(commands.add_parser)
@@ -346,8 +350,10 @@ class _Version(argparse.Action):
 
 
 COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
+    **cli_start.COMMANDS,
     **cli_mechanism.COMMANDS,
     **cli_pictures.COMMANDS,
+    **cli_analyse.COMMANDS,
     **cli_dynamics.COMMANDS,
     **cli_designs.COMMANDS,
     **cli_verify.COMMANDS,

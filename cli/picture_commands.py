@@ -54,6 +54,7 @@ def _drawn(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--vectors", metavar="KIND", help="arrows: velocity, acceleration, or both with a comma")
     parser.add_argument("--forces", action="store_true", help="arrows of reactions and applied forces")
     parser.add_argument("--trace", metavar="A,B", help="points whose paths are drawn")
+    parser.add_argument("--centres", action="store_true", help="instant centres of a planar mechanism")
 
 
 def _target(options: argparse.Namespace, ending: str) -> Path:
@@ -130,7 +131,14 @@ def command_draw(options: argparse.Namespace) -> int:
             raise InputError(f"--instant {options.instant}: {error}") from None
         vectors = split(options.vectors) or ()
         picture = still(
-            found.results, found.model, split(options.trace), instant, vectors, options.forces, ending[1:]
+            found.results,
+            found.model,
+            split(options.trace),
+            instant,
+            vectors,
+            options.forces,
+            ending[1:],
+            options.centres,
         )
         write_whole(path, lambda part: part.write_bytes(picture))
         _wrote(path)
@@ -154,6 +162,7 @@ def command_animate(options: argparse.Namespace) -> int:
             vectors=split(options.vectors) or (),
             trace=split(options.trace),
             forces=options.forces,
+            centres=options.centres,
         )
         _wrote(path)
     found.finished()

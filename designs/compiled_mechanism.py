@@ -46,6 +46,8 @@ from .sensitivities import ColumnCarrier, Sensitivities, not_whole
 if TYPE_CHECKING:
     import pandas
 
+    from .objectives import Objective
+
 RESIDUAL_BOUND = 1e-9  # relative; above, a linkage that is closed by special lengths only is none at this design
 
 
@@ -292,6 +294,31 @@ class CompiledMechanism:
         if orders not in (1, 3):
             raise InputError(f"orders = {orders!r}: is 1 (positions) or 3 (velocities and accelerations, too)")
         return self._carrier.at(design, orders)
+
+    def value_and_gradient(
+        self, objective: Objective, design: Mapping[str, float] | None = None
+    ) -> tuple[float, Array]:
+        """Return an objective and its exact gradient by all parameters, in the order of `names`.
+
+        >>> from assurgent.designs.objectives import timed_points
+        >>> value, gradient = c.value_and_gradient(timed_points("P", targets), {"a": 2.1})
+
+        An objective of one's own takes the results and returns its value and {point: derivative by its positions}.
+        """
+        from .objectives import chained
+
+        given = dict(design or {})
+        value, slopes = objective(self(**given))
+        return value, chained(slopes, self.sensitivities(orders=1, **given))
+
+    def jacobian(self, design: Mapping[str, float] | None = None) -> Array:
+        """Return the derivatives of all compiled points' positions: one row per point, instant and component.
+
+        The rows are in the order of the positions of `c(**design).points`, each flattened, the columns in that of
+        `names`: what SciPy's least_squares takes.
+        """
+        exact = self.sensitivities(orders=1, **dict(design or {}))
+        return np.concatenate([p.position.reshape(len(self.names), -1) for p in exact.points.values()], axis=1).T
 
     def solved_state(self, values: Array) -> tuple[Array, Array, Ints]:
         """Return the state of one design over its lanes, their times, and the asked ones."""
