@@ -165,6 +165,27 @@ def spatial(k: int, speed: float, paper: bool) -> Chain:
     return drafted(draft, rows, 8 * k + 6 if paper else k + 3, 0.0, speed)
 
 
+def spatial_redundant(k: int, speed: float) -> Chain:
+    """Return the same by the paper's own groups, 1R3D (Eq. 50a) and 2E1P (Eq. 50b), with nine rows each.
+
+    V4_z is a row of its own that happens to stand still: Table 2 counts it among the independent coordinates.
+    """
+    draft = ProgramDraft("spatial slider-crank", "spatial")
+    origin, V1 = draft.constants((0.0, 0.0, 0.0)), draft.constants((0.0, 0.0, 1.0))
+    along, across = draft.constants((1.0, 0.0, 0.0)), draft.constants((0.0, 1.0, 0.0))
+    level = draft.row()
+    crank = draft.group("1R3D", (*origin, *V1, *along, draft.driver), (CRANK,), (CRANK, 0.0, 0.0, 0.0, 1.0, 0.0))
+    rows = list(crank[:3])
+    for line in guides(k):
+        known = (*crank[:3], level, *draft.constants(line), *along, *across)
+        rows += draft.group("2E1P", known, (0.0, 0.0, 0.0, ROD), rod_start(line))[:3]
+
+    def given(time: Array) -> dict[int, Array]:
+        return {draft.driver: turning(0.0, speed, time).array(), level: np.zeros((3, len(time)))}
+
+    return drafted(draft, rows, 8 * k + 6, 0.0, speed, given)
+
+
 def rod_start(guide: Array) -> list[float]:
     """Return C, V4 (x, y) and V5 of one rod at the start, where B is on the x axis; V4 is level."""
     B = np.array([CRANK, 0.0, 0.0])
