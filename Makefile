@@ -12,7 +12,7 @@ PY    := $(VENV)/bin/python
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help venv demo test test-all check-generated lint types bench fuzz fuzz-input clean force
+.PHONY: help venv demo studio vendor test test-all check-generated lint types bench fuzz fuzz-input clean force
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -26,6 +26,14 @@ demo: $(STAMP) ## move a mechanism: a table, a plot and an animation in out/
 	@$(VENV)/bin/assurgent run examples/jansen-leg.toml -o out/jansen-leg.csv
 	@$(VENV)/bin/assurgent plot examples/jansen-leg.toml -o out/jansen-leg.png
 	@$(VENV)/bin/assurgent animate examples/jansen-leg.toml --trace F -o out/jansen-leg.html
+
+studio: $(STAMP) ## build, watch and understand a mechanism in the browser
+	@$(VENV)/bin/assurgent studio --folder examples
+
+vendor: $(STAMP) ## bundle the page's libraries again (needs Node; the same bytes every time)
+	@cd vendor && npm ci --ignore-scripts --no-audit --no-fund
+	@$(PY) -m pip install -q fonttools brotli
+	@$(PY) vendor/build.py
 
 test: lint types check-generated ## lint, types, drift and the tests, without the long ones
 	@echo "== tests"

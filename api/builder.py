@@ -290,9 +290,13 @@ class Mechanism:
         names: Sequence[str] | None = None,
         reactions: bool | Sequence[str] = False,
         energy: bool = False,
+        over: str | None = None,
+        unit: str | None = None,
+        magnitude: bool = False,
     ) -> Figure:
         """Return a Matplotlib figure: paths over the linkage, and time histories.
 
+        `over` names what stands on the horizontal axis instead of time, `unit` units such as "mm,deg".
         `reactions` (True, or names of joints) and `energy` show what `inverse` and `simulate` found.
         """
         model = self._model_of(results)
@@ -302,7 +306,7 @@ class Mechanism:
             return dynamics_figure(results, model, reactions, energy, names)
         from assurgent.pictures.plot import plot
 
-        return plot(results, model, names)
+        return plot(results, model, names, over=over, unit=unit, magnitude=magnitude)
 
     def animate(self, results: Results, path: Path | str, **options: Any) -> Path:
         """Write an animation (.gif .mp4 .html .svg); options are those of `pictures.animate.animate`."""

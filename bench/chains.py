@@ -11,7 +11,7 @@ from ..builder import Mechanism
 from ..mechanism.plans.plan import Array
 from ..motion.kinematics import prepare
 from ..motion.run import begin
-from ..runtime.program import Program, Terms
+from ..runtime.program import GroupStep, Program, Terms
 from .drafts import ProgramDraft
 from .time_derivatives import Jet, constant, meet, point
 
@@ -47,6 +47,12 @@ class Chain:
     def driven(self) -> list[int]:
         """The rows that are given over time."""
         return [*self.program.drivers.values(), *(self.given(np.zeros(1)) if self.given else ())]
+
+    @property
+    def redundant(self) -> bool:
+        """Whether a group has more equations than unknowns."""
+        types = [s.solver.group for s in self.program.steps if isinstance(s, GroupStep)]
+        return any(len(g.constraints) > len(g.dependent) for g in types)
 
     def read(self, state: Array) -> Array:
         """Return what is compared (order, place, lane)."""
@@ -139,60 +145,56 @@ def guides(k: int) -> Array:
     return np.asarray(lines / np.linalg.norm(lines, axis=1)[:, None])
 
 
-def spatial(k: int, speed: float, paper: bool) -> Chain:
-    """Return the spatial slider-crank with k rods.
+def slider_cranks(k: int, speed: float) -> Mechanism:
+    """Return the spatial slider-crank with k rods in the paper's coordinates: 1R3D and k times 2E1P by [groups]."""
+    m = Mechanism(f"spatial-slider-crank-{k}", "spatial", omega=speed)
+    m.point("A", [0, 0, 0])
+    m.point("B", [CRANK, 0, 0])
+    m.body("frame", ["A"])
+    m.body("crank", ["A", "B"], length=CRANK)
+    m.joint("A", "R", ["frame", "crank"], at="A", axis=[0, 0, 1])
+    m.group("R_1", "1R3D", {"V1": "joint A", "V3": "frame.x", "V2": "crank.y", "L_crank": CRANK})
+    for i, line in enumerate(guides(k), 1):
+        rod, slider, C = f"rod{i:03d}", f"slider{i:03d}", f"C{i:03d}"
+        m.point(C, rod_start(line).tolist())
+        m.body(rod, ["B", C], length=ROD)
+        m.body(slider, [C])
+        m.joint(f"B{i:03d}", "S", ["crank", rod], at="B")
+        m.joint(C, "S", [rod, slider], at=C)
+        m.joint(f"G{i:03d}", "P", ["frame", slider], at=C, through="A", axis=line.tolist())
+        where = {"C": C, "D": "A", "V6": f"joint G{i:03d}", "V7": "frame.x", "V8": "frame.y", "V4_z": 0, "L_rod": ROD}
+        m.group(f"SSP_{i}", "2E1P", where)
+    m.driver("theta", joint="A", angle="omega*t")
+    m.simulation.update(start=0, stop=120, step=PLANAR_STEP)
+    return m
 
-    With `paper` its unknowns are those of the paper, nEq = 8k + 6: B and V2 of the crank, and eight of each rod with
-    its slider. The crank's six come from explicit equations, which no pose makes singular, in place of Eq. 50a, of
-    whose nine rows any fixed choice of six is singular somewhere in a turn. Otherwise one unknown a rod, nEq = k + 3.
-    """
+
+def paper_spatial(k: int, speed: float) -> Chain:
+    """Return the spatial slider-crank with k rods in the paper's coordinates, read as any mechanism; nEq = 8k + 6."""
+    model = slider_cranks(k, speed).model()
+    program = prepare(model)[1]
+    places = [("crank", "B"), *((f"rod{i:03d}", f"C{i:03d}") for i in range(1, k + 1))]
+    checked = [terms for b, p in places for terms in program.carriers[b].point(model.bodies[b].points[p])]
+    return Chain(program, checked, 8 * k + 6)
+
+
+def spatial(k: int, speed: float) -> Chain:
+    """Return the spatial slider-crank with k rods in our own coordinates: one unknown a rod, nEq = k + 3."""
     draft = ProgramDraft("spatial slider-crank", "spatial")
     lines = guides(k)
     origin, V1 = draft.constants((0.0, 0.0, 0.0)), draft.constants((0.0, 0.0, 1.0))
-    along, across = draft.constants((1.0, 0.0, 0.0)), draft.constants((0.0, 1.0, 0.0))
-    first = (CRANK, 0.0, 0.0)
-    B = draft.group("R3D", (*origin, *V1, *along, draft.driver), (CRANK,), first)
+    B = draft.group("R3D", (*origin, *V1, *draft.constants((1.0, 0.0, 0.0)), draft.driver), (CRANK,), (CRANK, 0.0, 0.0))
     rows = list(B)
-    if paper:
-        draft.group("R3D", (*origin, *V1, *across, draft.driver), (1.0,), (0.0, 1.0, 0.0))
     for line in lines:
-        guide, start = draft.constants(line), rod_start(line)
-        if paper:  # V7 and V8 stand in no equation
-            known = (*B, origin[0], *guide, *along, *across)
-            rows += draft.group("2E1P", known, (0.0, 0.0, 0.0, ROD), start)[:3]
-        else:
-            rows += draft.group("2S1P", (*B, *origin, *guide), (ROD,), (float(line @ start[:3]),))
-    return drafted(draft, rows, 8 * k + 6 if paper else k + 3, 0.0, speed)
+        place = float(line @ rod_start(line))
+        rows += draft.group("2S1P", (*B, *origin, *draft.constants(line)), (ROD,), (place,))
+    return drafted(draft, rows, k + 3, 0.0, speed)
 
 
-def spatial_redundant(k: int, speed: float) -> Chain:
-    """Return the same by the paper's own groups, 1R3D (Eq. 50a) and 2E1P (Eq. 50b), with nine rows each.
-
-    V4_z is a row of its own that happens to stand still: Table 2 counts it among the independent coordinates.
-    """
-    draft = ProgramDraft("spatial slider-crank", "spatial")
-    origin, V1 = draft.constants((0.0, 0.0, 0.0)), draft.constants((0.0, 0.0, 1.0))
-    along, across = draft.constants((1.0, 0.0, 0.0)), draft.constants((0.0, 1.0, 0.0))
-    level = draft.row()
-    crank = draft.group("1R3D", (*origin, *V1, *along, draft.driver), (CRANK,), (CRANK, 0.0, 0.0, 0.0, 1.0, 0.0))
-    rows = list(crank[:3])
-    for line in guides(k):
-        known = (*crank[:3], level, *draft.constants(line), *along, *across)
-        rows += draft.group("2E1P", known, (0.0, 0.0, 0.0, ROD), rod_start(line))[:3]
-
-    def given(time: Array) -> dict[int, Array]:
-        return {draft.driver: turning(0.0, speed, time).array(), level: np.zeros((3, len(time)))}
-
-    return drafted(draft, rows, 8 * k + 6, 0.0, speed, given)
-
-
-def rod_start(guide: Array) -> list[float]:
-    """Return C, V4 (x, y) and V5 of one rod at the start, where B is on the x axis; V4 is level."""
+def rod_start(guide: Array) -> Array:
+    """Return C of one rod at the start, where B is on the x axis."""
     B = np.array([CRANK, 0.0, 0.0])
-    s = guide @ B + np.sqrt((guide @ B) ** 2 - B @ B + ROD**2)
-    e = (B - s * guide) / ROD
-    V4 = np.array([-e[1], e[0], 0.0]) / np.hypot(e[0], e[1])
-    return [*(s * guide), V4[0], V4[1], *np.cross(e, V4)]
+    return np.asarray((guide @ B + np.sqrt((guide @ B) ** 2 - B @ B + ROD**2)) * guide)
 
 
 def spatial_exact(k: int, speed: float, time: Array, paper: bool) -> Array:

@@ -78,6 +78,11 @@ def spatial(rows: Sequence[Row]) -> list[Claim]:
         found.append(Claim(f"{where}: GLOB_SP / MOD_3OT", s["global_sparse"] / s["mod_3ot"], 5, True))
         same = s["global_sparse_same"] / s["mod_td"]
         found.append(Claim(f"{where}: GLOB_SP in our coordinates / MOD_TD", same, 40, True))
+        if row.n_equations >= 86:  # below it the crank's own 1R3D, by least squares, counts as much as the rods
+            like = s["global_sparse"] / s["mod_newton_paper"]
+            found.append(Claim(f"{where}: the paper's coordinates: GLOB_SP / MOD_TD", like, 1.5, True))
+            tensor = s["mod_3ot_paper"] / s["mod_newton_paper"]
+            found.append(Claim(f"{where}: the paper's coordinates: MOD_3OT / MOD_TD", tensor, 10.9, False))
     return found
 
 

@@ -16,6 +16,7 @@ from ..runtime.sequence import Sequence
 from .chains import Chain
 
 STEPS = 24_000
+SAMPLED = 360  # steps from which the rows of redundant groups are chosen: a crank of 10 degrees a step turns ten times
 PROBE = 240  # steps from which the pace of a system is known
 PATIENCE = 1.5  # seconds: a system that needs more for all steps is timed on fewer, and its time scaled
 NOT_TIMED = np.array([-1.0, 0.0, 0.0, 0.0])
@@ -92,7 +93,14 @@ class Global:
         self.n = n
         self.time, self.state = chain.state(n, step)
         self.state[:, :, 0] = start
-        self.system: System = build(chain.program.sequence, chain.driven, start[0].copy(), 0.0, method, tuned)
+        poses = None
+        if chain.redundant:  # rows that serve all the way
+            sample = Modular(chain, min(n, SAMPLED), step)
+            sample.run()
+            poses = sample.state[0]
+        self.system: System = build(
+            chain.program.sequence, chain.driven, start[0].copy(), 0.0, method, tuned, poses=poses
+        )
         self.skip = np.zeros(n, dtype=np.bool_)
         self.iterations = 0.0
 

@@ -24,7 +24,8 @@ STYLES = {
     "global_sparse_default": ("GLOB_SP, KLU's defaults", "tab:olive"),
     "global_sparse": ("GLOB_SP, KLU tuned", "tab:green"),
     "global_sparse_same": ("GLOB_SP, our coordinates", "tab:cyan"),
-    "mod_newton_paper": ("Newton, the paper's coordinates", "tab:purple"),
+    "mod_newton_paper": ("MOD_TD, the paper's coordinates", "tab:purple"),
+    "mod_3ot_paper": ("MOD_3OT, the paper's coordinates", "tab:pink"),
     "own_td": ("our Newton (QR, predicted start)", "tab:purple"),
     "closed_td": ("closed forms, MOD_TD", "tab:cyan"),
     "mod_3ot": ("MOD_3OT", "tab:orange"),
@@ -100,7 +101,7 @@ def accuracy(path: Path, n: int = 720) -> None:
     """Save Figure 8: acceleration of a slider over a turn of the crank, and how far the methods are from GLOB_SP."""
     speed = chains.SPATIAL_SPEEDS[-1]
     step = 2 * np.pi / speed / n
-    ours, paper = chains.spatial(1, speed, False), chains.spatial(1, speed, True)
+    ours, paper = chains.spatial(1, speed), chains.paper_spatial(1, speed)
     states = {}
     system = Global(paper, n + 1, "global-sparse", True, Modular(paper, 1).state[:, :, 0].copy(), step)
     system.run()

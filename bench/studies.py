@@ -49,10 +49,10 @@ def planar_profile(row: Row, n: int = STEPS) -> None:
 def spatial(k: int, speed: float, n: int = STEPS, rounds: int = ROUNDS) -> Row:
     """Return case study 2 with k rods: modular by one quadratic a rod, global by the paper's eight unknowns a rod.
 
-    `global_sparse_same` is the opponent in our own coordinates, one unknown a rod; `mod_newton_paper` our own sweep in
-    the paper's, by Newton with redundant equations.
+    `global_sparse_same` is the opponent in our own coordinates, one unknown a rod; `mod_newton_paper` and
+    `mod_3ot_paper` are our own sweeps in the paper's (1R3D and 2E1P), by Newton with redundant equations.
     """
-    chain, paper = chains.spatial(k, speed, False), chains.spatial(k, speed, True)
+    chain, paper = chains.spatial(k, speed), chains.paper_spatial(k, speed)
     time = instants(n)
     check = compared(chain, chains.spatial_exact(k, speed, time, False))
     wide = compared(paper, chains.spatial_exact(k, speed, time, True))
@@ -61,7 +61,7 @@ def spatial(k: int, speed: float, n: int = STEPS, rounds: int = ROUNDS) -> Row:
     modular = Modular(chain, n)
     contest.modular(modular, CLOSED, check)
     wider = Modular(paper, n)
-    contest.modular(wider, {"mod_newton_paper": ("td", None)}, wide)
+    contest.modular(wider, {"mod_newton_paper": ("td", None), "mod_3ot_paper": ("3ot", None)}, wide)
     start = wider.state[:, :, 0].copy()
     contest.one_system("global_sparse", paper, "global-sparse", True, start, wide)
     contest.one_system("global_sparse_default", paper, "global-sparse", False, start, wide)
@@ -74,7 +74,7 @@ def spatial(k: int, speed: float, n: int = STEPS, rounds: int = ROUNDS) -> Row:
 
 def spatial_profile(row: Row, n: int = STEPS) -> None:
     """Add the shares of position, velocity, acceleration and other of GLOB_SP to a row of case study 2."""
-    paper = chains.spatial(row.groups, row.speed, True)
+    paper = chains.paper_spatial(row.groups, row.speed)
     start = Modular(paper, 1).state[:, :, 0].copy()
     row.profile["GLOB_SP"] = _clocked(paper, min(n, PROFILED), "global-sparse", start)
 

@@ -22,7 +22,9 @@ from ..common.errors import AssurgentError, InputError, nearest
 from . import design_commands as cli_designs
 from . import dynamics_commands as cli_dynamics
 from . import mechanism_commands as cli_mechanism
+from . import picture_commands as cli_pictures
 from . import report_command as cli_report
+from . import studio_commands as cli_studio
 from . import verify_commands as cli_verify
 
 if TYPE_CHECKING:
@@ -119,6 +121,7 @@ def command_generate(options: argparse.Namespace) -> int:
 def command_verify(options: argparse.Namespace) -> int:
     if any(name.endswith(".toml") for name in options.types):
         return cli_verify.verify_file(options)
+    cli_verify.refuse_file_options(options)
     from rich.progress import Progress
 
     from ..codegen.derive import derive
@@ -127,17 +130,17 @@ def command_verify(options: argparse.Namespace) -> int:
     from ..runtime.library import load
     from ..runtime.library_build import find_specification
 
-    results, bound = [], options.bound or BOUND
+    results, bound, count = [], options.bound or BOUND, options.configurations or DEFAULT_CONFIGURATIONS
     joints = not options.types or cli_verify.JOINTS in options.types
     types = [name for name in options.types if name != cli_verify.JOINTS]
     chosen, whole = ([], True) if joints and not types and options.types else _usable(types)
     specs = [find_specification(n, _report) for n in chosen]
     with Progress(console=err, transient=True, disable=options.json or not err.is_terminal) as bar:
         for spec in specs:
-            task = bar.add_task(_literal(spec.name), total=options.configurations)
+            task = bar.add_task(_literal(spec.name), total=count)
             group = load(spec.name, _report)
             advance = partial(bar.advance, task)
-            result = verify_module(derive(spec), group, options.configurations, bound, advance=advance)
+            result = verify_module(derive(spec), group, count, bound, advance=advance)
             results.append(result)
             bar.remove_task(task)
             if not options.json:
@@ -145,7 +148,7 @@ def command_verify(options: argparse.Namespace) -> int:
                 line = f"{_literal(spec.name):<10s} {verdict}  {result.headline}, {result.seconds:.1f} s"
                 err.print(line, highlight=False, soft_wrap=True)
     if joints:
-        results += cli_verify.verify_all_joints(options.configurations, bound)
+        results += cli_verify.verify_all_joints(count, bound)
     if options.json:
         print(json.dumps([_as_json(r) for r in results]))
     else:
@@ -281,10 +284,12 @@ def _arguments() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=_Parser)
 
     cli_mechanism.add_commands(commands.add_parser)
+    cli_pictures.add_commands(commands.add_parser)
     cli_dynamics.add_commands(commands.add_parser)
     cli_designs.add_commands(commands.add_parser)
     cli_verify.add_commands(commands.add_parser)
     cli_report.add_commands(commands.add_parser)
+    cli_studio.add_commands(commands.add_parser)
     types = commands.add_parser("types", help="list the group types")
     types.add_argument("--json", action="store_true", help="as JSON")
     generate = commands.add_parser("generate", help="derive, emit, compile and verify one new group type")
@@ -295,8 +300,7 @@ def _arguments() -> argparse.ArgumentParser:
         "-n",
         "--configurations",
         type=_positive,
-        default=DEFAULT_CONFIGURATIONS,
-        help="random configurations per type (default %(default)s)",
+        help=f"TYPE: random configurations per type (default {DEFAULT_CONFIGURATIONS})",
     )
     verify.add_argument("--json", action="store_true", help="as JSON")
     verify.add_argument(
@@ -342,10 +346,12 @@ class _Version(argparse.Action):
 
 COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     **cli_mechanism.COMMANDS,
+    **cli_pictures.COMMANDS,
     **cli_dynamics.COMMANDS,
     **cli_designs.COMMANDS,
     **cli_verify.COMMANDS,
     **cli_report.COMMANDS,
+    **cli_studio.COMMANDS,
     "types": command_types,
     "generate": command_generate,
     "verify": command_verify,

@@ -13,8 +13,9 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from .mechanism_commands import ROWS, SET, _times, check_output, load_model, motion_table, time_arguments
+from .mechanism_commands import SET, check_output, load_model, time_arguments, times
 from .progress import tell, watched
+from .tables import ROWS, motion_table
 
 if TYPE_CHECKING:
     from ..dynamics.equilibrium import Equilibrium
@@ -71,7 +72,7 @@ def command_inverse(options: argparse.Namespace) -> int:
     check_output(options)
     model = load_model(options)
     with watched(err, "solving ...") as progress:
-        found = inverse_dynamics(model, _times(options.at), options.method, progress)
+        found = inverse_dynamics(model, times(options.at), options.method, progress)
     _write(options, found.results)
     for note in found.notes:
         tell(err, note)
@@ -138,7 +139,7 @@ def command_simulate(options: argparse.Namespace) -> int:
     model = load_model(options)
     with watched(err, "integrating ...") as progress:
         through = not options.stop_at_bifurcation
-        found = simulation(model, _times(options.at), options.method, progress, through, options.fixed_step)
+        found = simulation(model, times(options.at), options.method, progress, through, options.fixed_step)
     results, notes = found.results, found.results.diagnostics
     _write(options, results)
     told = [f"largest relative residual {notes['max_residual']:.1e}"]
@@ -149,7 +150,7 @@ def command_simulate(options: argparse.Namespace) -> int:
         told.append(f"{notes['coordinate_changes']} changes of coordinates")
     _title(results, ", ".join(told))
     if len(results.time):
-        out.print(motion_table(results))
+        out.print(motion_table(results, model, out.width))
     _marked(results)
     found.finished()
     return 0

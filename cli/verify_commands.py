@@ -13,7 +13,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from ..common.errors import InputError
-from .mechanism_commands import _split, _times, load_model
+from .mechanism_commands import SET, load_model, split, times
 from .progress import tell, watched
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def add_commands(add: Callable[..., argparse.ArgumentParser]) -> None:
         "--paper", action="store_true", help="td and 3ot as the paper has them as well (td-paper, 3ot-paper)"
     )
     compare.add_argument("--at", metavar="T1,T2", help="these times instead of start, stop and step")
-    compare.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a parameter's value")
+    compare.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help=SET)
     compare.add_argument("--json", action="store_true", help="as JSON")
     compare.add_argument("--plot", metavar="OUT", help="differences over time (.png .svg .pdf)")
 
@@ -68,6 +68,16 @@ def add_file_options(verify: argparse.ArgumentParser) -> None:
     verify.add_argument("--plot", metavar="OUT", help="FILE: differences over time (.png .svg .pdf)")
 
 
+def refuse_file_options(options: argparse.Namespace) -> None:
+    """Refuse what only verify FILE takes where types are verified."""
+    for name, given in (("--at", options.at), ("--set", options.set), ("--plot", options.plot)):
+        if given not in (None, []):
+            raise InputError(
+                f"verify: {name} is for a mechanism file - types are verified at random configurations (-n); give a "
+                "FILE.toml, or leave the option out"
+            )
+
+
 # ---- verify FILE --------------------------------------------------------------------------------------------------
 def verify_file(options: argparse.Namespace) -> int:
     """Every group of a mechanism three ways, and the whole against absolute coordinates; 1 beyond the bound."""
@@ -75,12 +85,17 @@ def verify_file(options: argparse.Namespace) -> int:
 
     if len(options.types) > 1:
         raise InputError(f"verify {' '.join(options.types)}: give one mechanism file, or types")
+    if options.configurations is not None:
+        raise InputError(
+            f"verify {options.types[0]}: -n is for types - a mechanism is verified at instants of its run; choose them "
+            "by --at, or leave the option out"
+        )
     _check_plot(options.plot)
     options.file = options.types[0]
     model = load_model(options)
     with watched(err, "verifying ...") as progress:
         said = progress if err.is_terminal or not options.json else (lambda line: None)
-        found = verify_mechanism(model, _times(options.at), options.bound or BOUND, said)
+        found = verify_mechanism(model, times(options.at), options.bound or BOUND, said)
     if options.plot is not None:
         _save(_difference_figure(model, found), Path(options.plot))
     if options.json:
@@ -139,7 +154,7 @@ def command_compare(options: argparse.Namespace) -> int:
     from ..verification.comparison import compare
 
     _check_plot(options.plot)
-    chosen = _split(options.methods) or []
+    chosen = split(options.methods) or []
     if options.paper:
         chosen += [f"{name}-paper" for name in ("td", "3ot") if name in chosen]
     methods = list(dict.fromkeys(chosen))
@@ -148,7 +163,7 @@ def command_compare(options: argparse.Namespace) -> int:
     model = load_model(options)
     with watched(err, "comparing ...") as progress:
         said = progress if err.is_terminal or not options.json else (lambda line: None)
-        found = compare(model, methods, _times(options.at), said)
+        found = compare(model, methods, times(options.at), said)
     if options.plot is not None:
         _save(_compared_figure(found), Path(options.plot))
     if options.json:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Block:
-    """Rows (equations) and columns (unknowns) that are solved together."""
+    """Rows (equations) and columns (unknowns) that are solved together; more rows where some say the same."""
 
     rows: tuple[int, ...]
     columns: tuple[int, ...]
@@ -20,6 +20,10 @@ class Block:
     @property
     def size(self) -> int:
         return len(self.columns)
+
+    @property
+    def redundant(self) -> bool:
+        return len(self.rows) > len(self.columns)
 
 
 def matching(incidence: Sequence[frozenset[int]], n_columns: int) -> list[int | None]:

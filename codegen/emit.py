@@ -52,6 +52,7 @@ class ModuleText:
     closed_form: bool
     rheonomic: bool
     least_squares: bool
+    normal_terms: bool
     in_loops: bool
     inlined: bool
     trigonometric: bool
@@ -183,6 +184,7 @@ def emit(derivation: Derivation, group: GroupIR, origin: str) -> EmittedModule:
         closed_form=group.has_closed_form,
         rheonomic=d.rheonomic,
         least_squares=least_squares,
+        normal_terms=group.solver == "qr",
         in_loops=loops,
         inlined=inlined,
         trigonometric=any(_calls(k, ("sin", "cos")) for k in group.kernels),

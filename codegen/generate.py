@@ -11,6 +11,7 @@ from .closedform import ClosedForm, find_closed_form
 from .derive import Derivation, by_least_squares, derive
 from .emit import EmittedModule, emit
 from .kernels import build_kernels
+from .redundancy import solution_blocks
 from .sampling import check_rank
 from .spec import GroupSpec
 from .value_numbering import Pool
@@ -68,7 +69,7 @@ def compile_spec(spec: GroupSpec, origin: str, progress: Progress = quiet) -> Co
     done("rank", "full")
     closed_form = find_closed_form(derivation)
     done("positions", "closed form, proved" if closed_form else f"Newton-Raphson{by_least_squares(derivation)}")
-    group = build_kernels(derivation, closed_form)
+    group = build_kernels(derivation, closed_form, solution_blocks(derivation))
     done("kernels", f"{sum(k.operations for k in group.kernels)} operations, solver {group.solver}")
     module = emit(derivation, group, origin)
     done("emit", f"{module.text.count(chr(10))} lines")

@@ -5,10 +5,12 @@ SymPy ends with the rows Φ: they are put into a pool, and what follows from the
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from . import ir
+from .blocks import Block
 from .closedform import ClosedForm
 from .derive import Derivation
 from .differentiate import pooled
@@ -20,6 +22,7 @@ from .linear import (
     determinant,
     factor_blocks,
     factor_elimination,
+    row_squares,
     solve_blocks,
     solver_of,
 )
@@ -28,8 +31,8 @@ from .position_kernel import closed_form_position
 from .tensor_kernel import tensor_acceleration
 from .value_numbering import Pool, Value
 
-# A third-order tensor is written out where it stays readable; larger ones run in loops.
-MAX_UNROLLED_3OT = (3, 12)
+# A third-order tensor is written out where it stays readable: entries of L that differ; larger ones run in loops.
+MAX_UNROLLED_3OT = 234
 
 
 @dataclass(frozen=True)
@@ -51,11 +54,13 @@ Vectors = list[tuple[str, Sequence[str]]]
 class _Builder:
     """Makes one kernel after the other from the derivation."""
 
-    def __init__(self, derivation: Derivation, closed_form: ClosedForm | None) -> None:
-        self.d = derivation
+    def __init__(
+        self, derivation: Derivation, closed_form: ClosedForm | None, blocks: tuple[Block, ...] | None
+    ) -> None:
+        self.d, self.blocks = derivation, blocks
         self.closed_form = closed_form
         self.kernels: list[ir.Kernel] = []
-        self.solver = solver_of(derivation.n_constraints, derivation.n_dependent, derivation.blocks)
+        self.solver = solver_of(derivation.n_constraints, derivation.n_dependent, blocks)
         self.factor_names: list[str] = []
         self.phi, self.h, self.par = derivation.spec.phi, derivation.spec.h, derivation.spec.par
         self.state: Vectors = [("phi", self.phi), ("h", self.h), ("par", self.par)]
@@ -162,15 +167,15 @@ class _Builder:
         )
         if self.solver == "qr":
             self.least_squares_terms()
-        unrolled_3ot = (
-            self.solver == "unrolled" and d.n_dependent <= MAX_UNROLLED_3OT[0] and len(d.active) <= MAX_UNROLLED_3OT[1]
-        )
+        entries = d.n_dependent * math.comb(len(d.active) + 1, 2)
+        small = self.blocks is not None and max(b.size for b in self.blocks) <= EXPLICIT_ORDER
+        unrolled_3ot = self.solver == "unrolled" and small and entries <= MAX_UNROLLED_3OT
         if unrolled_3ot:
             self.third_order_tensor()
         self.tangent()
         if d.spec.points:
             self.points()
-        blocks = d.blocks or ()
+        blocks = self.blocks or ()
         branches = self.closed_form.branches if self.closed_form else ()
         return GroupIR(
             tuple(self.kernels),
@@ -184,15 +189,14 @@ class _Builder:
 
     def factored(self, pool: Pool) -> tuple[BlockSolver, list[str]]:
         """Ask for the factorised blocks of Φ_φ in a pool."""
-        d = self.d
-        assert d.blocks is not None
+        assert self.blocks is not None
         matrix = [list(row) for row in self.orders(pool).jacobian(self.phi)]
         keep = Namer(pool)
-        return factor_blocks(matrix, d.blocks, keep), keep.names
+        return factor_blocks(matrix, self.blocks, keep), keep.names
 
     def factor_and_solve(self) -> None:
-        d = self.d
-        assert d.blocks is not None
+        blocks, p = self.blocks, self.d.n_constraints
+        assert blocks is not None
         found: list[BlockSolver] = []
 
         def factor(pool: Pool) -> list[str]:
@@ -201,10 +205,10 @@ class _Builder:
             self.factor_names = names
             return names
 
-        sizes = ", ".join(str(b.size) for b in d.blocks)
+        sizes = ", ".join(f"{len(b.rows)} x {b.size}" if b.redundant else str(b.size) for b in blocks)
         how = (
             "explicit inverse"
-            if max(b.size for b in d.blocks) <= EXPLICIT_ORDER
+            if max(b.size for b in blocks) <= EXPLICIT_ORDER and not any(b.redundant for b in blocks)
             else "elimination; pivoting at run time: swapIJ is 1 where row J goes up to I; mIJ multiplies row J"
         )
         self.kernel(
@@ -216,7 +220,7 @@ class _Builder:
         )
 
         def solve(pool: Pool) -> list[str]:
-            rhs = [pool.symbol(f"r{i}") for i in range(d.n_dependent)]
+            rhs = [pool.symbol(f"r{i}") for i in range(p)]
             x = solve_blocks(found[0], rhs, pool, pool.name)
             named = (
                 v if v.factor == 1 and v.constant is None else pool.assign(pool.fresh(f"y{i}"), v)
@@ -224,7 +228,7 @@ class _Builder:
             )
             return [v.name for v in named]
 
-        vectors: Vectors = [("factors", self.factor_names), ("rhs", [f"r{i}" for i in range(d.n_dependent)])]
+        vectors: Vectors = [("factors", self.factor_names), ("rhs", [f"r{i}" for i in range(p)])]
         self.kernel("solve_with", "x with Φ_φ x = rhs, from the factors.", vectors, (), solve)
         self.kernel(
             "conditioning_at",
@@ -236,14 +240,18 @@ class _Builder:
 
     def conditioning(self, pool: Pool) -> list[str]:
         d = self.d
-        assert d.blocks is not None
+        assert self.blocks is not None
         least: Value = pool.number(1)
         orders = self.orders(pool)
         matrix = orders.jacobian(self.phi)
         lengths = [s for c in d.spec.dependent if c.kind in ("length", "point") for s in c.symbols]
-        for block in d.blocks:
+        for block in self.blocks:
             a = [[matrix[r][c] for c in block.columns] for r in block.rows]
-            if block.size == 1 and a[0][0].constant is None and self.phi[block.columns[0]] in lengths:
+            if block.redundant:  # least pivot by the size of its row
+                lu = factor_elimination(a, Namer(pool), row_squares(matrix, block, pool))
+                pairs = zip(lu.pivots, lu.squares, strict=True)
+                value = 1 / pool.call("sqrt", pool.extreme([v * v * n for v, n in pairs], smallest=False))
+            elif block.size == 1 and a[0][0].constant is None and self.phi[block.columns[0]] in lengths:
                 # a row of one entry has no direction: what the entry is worth, the points tell on which the row builds
                 points = [orders.jacobian(c.symbols)[block.rows[0]] for c in d.spec.independent if c.kind == "point"]
                 sizes = [pool.call("sqrt", pool.sum([v * v for v in row])) for row in points]
@@ -362,6 +370,8 @@ class _Builder:
         self.kernel("tangent_points_at", doc, [*vectors, *changes], ("t",), tangents, "out")
 
 
-def build_kernels(derivation: Derivation, closed_form: ClosedForm | None) -> GroupIR:
-    """Return all kernels of a group type."""
-    return _Builder(derivation, closed_form).build()
+def build_kernels(
+    derivation: Derivation, closed_form: ClosedForm | None, blocks: tuple[Block, ...] | None
+) -> GroupIR:
+    """Return all kernels of a group type that is solved by blocks, or (None) by least squares."""
+    return _Builder(derivation, closed_form, blocks).build()

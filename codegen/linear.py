@@ -16,11 +16,12 @@ from .value_numbering import Pool, Value
 
 EXPLICIT_ORDER = 3
 UNROLLED_ORDER = 8
+LEAST_SQUARE = Fraction(1, 2**200)  # of a row that vanishes in a pose, which else no other row would replace
 
 
 def solver_of(n_rows: int, n_columns: int, blocks: Sequence[Block] | None) -> str:
     """Return the solver for a system: 'unrolled' (by blocks), 'lu' (loops) or 'qr' (least squares)."""
-    if n_rows > n_columns or blocks is None:
+    if blocks is None:
         return "qr"
     return "unrolled" if max(b.size for b in blocks) <= UNROLLED_ORDER else "lu"
 
@@ -93,12 +94,16 @@ def solve_explicit(inverse: Sequence[Sequence[Value]], rhs: Sequence[Value], poo
 
 @dataclass(frozen=True)
 class Elimination:
-    """LU by columns: `swaps[k]` decides the exchanges of step k in order, `lower` and `upper` hold the multipliers."""
+    """LU by columns: `swaps[k]` decides the exchanges of step k in order, `lower` and `upper` hold the multipliers.
+
+    `squares` are those of the sizes of the pivots' rows, where there are more rows than columns.
+    """
 
     swaps: tuple[tuple[Value, ...], ...]
     lower: tuple[tuple[Value, ...], ...]
     upper: tuple[tuple[Value, ...], ...]
     pivots: tuple[Value, ...]
+    squares: tuple[Value, ...] = ()
 
     def map(self, change: Callable[[Value], Value]) -> Elimination:
         def table(rows: tuple[tuple[Value, ...], ...]) -> tuple[tuple[Value, ...], ...]:
@@ -115,20 +120,30 @@ def exchange(pool: Pool, flag: Value, x: Value, y: Value) -> tuple[Value, Value]
     return pool.select(half, flag, y, x), pool.select(half, flag, x, y)
 
 
-def factor_elimination(a: list[list[Value]], keep: Namer) -> Elimination:
-    """Eliminate column by column; a row below is exchanged with the pivot row where its entry is larger."""
-    pool, n = keep.pool, len(a)
+def factor_elimination(a: list[list[Value]], keep: Namer, squares: Sequence[Value] = ()) -> Elimination:
+    """Eliminate column by column; a row below is exchanged with the pivot row where its entry is larger.
+
+    There may be more rows than columns: those that are left at the end follow from the others. Entries are then
+    compared by the sizes of their rows (`squares`), so that a row of large numbers is not taken for being large.
+    """
+    pool, m, n = keep.pool, len(a), len(a[0])
     swaps, lower, upper, pivots = [], [], [], []
-    rows = [list(row) for row in a]
+    rows, sizes = [list(row) for row in a], list(squares)
     for k in range(n):
         flags = []
-        for i in range(k + 1, n):
+        for i in range(k + 1, m):
             if rows[i][k].is_zero:
                 flags.append(pool.number(0))
                 continue
-            top, here = pool.call("abs", rows[k][k]), pool.call("abs", rows[i][k])
+            if sizes:
+                top, here = (rows[p][k] * rows[p][k] * sizes[q] for p, q in ((k, i), (i, k)))
+            else:
+                top, here = pool.call("abs", rows[k][k]), pool.call("abs", rows[i][k])
             flag = keep(f"swap{k}{i}", pool.select(top, here, pool.number(1), pool.number(0)))
             flags.append(flag)
+            if sizes:
+                first, second = exchange(pool, flag, sizes[k], sizes[i])
+                sizes[k], sizes[i] = pool.name(f"n{k}", first), pool.name(f"n{i}", second)
             for j in range(k, n):
                 upper_entry, lower_entry = exchange(pool, flag, rows[k][j], rows[i][j])
                 rows[k][j], rows[i][j] = (
@@ -139,8 +154,8 @@ def factor_elimination(a: list[list[Value]], keep: Namer) -> Elimination:
         inverse = keep(f"pivot{k}", 1 / rows[k][k])
         pivots.append(inverse)
         multipliers = []
-        for i in range(k + 1, n):
-            if rows[i][k].is_zero:
+        for i in range(k + 1, m):
+            if rows[i][k].is_zero or k == n - 1:  # behind the last column nothing is left to find
                 multipliers.append(pool.number(0))
                 continue
             factor = keep(f"m{i}{k}", rows[i][k] * inverse)
@@ -149,22 +164,22 @@ def factor_elimination(a: list[list[Value]], keep: Namer) -> Elimination:
                 rows[i][j] = pool.name(f"a{i}{j}", rows[i][j] - factor * rows[k][j])
         lower.append(tuple(multipliers))
         upper.append(tuple(keep(f"u{k}{j}", rows[k][j]) for j in range(k + 1, n)))
-    return Elimination(tuple(swaps), tuple(lower), tuple(upper), tuple(pivots))
+    return Elimination(tuple(swaps), tuple(lower), tuple(upper), tuple(pivots), tuple(sizes[:n]))
 
 
 def solve_elimination(
     lu: Elimination, rhs: Sequence[Value], pool: Pool, name: Callable[[str, Value], Value]
 ) -> list[Value]:
     """Apply the recorded exchanges and multipliers to a right-hand side, then substitute back."""
-    n = len(rhs)
+    m, n = len(rhs), len(lu.pivots)
     b = list(rhs)
     for k in range(n):
-        for i in range(k + 1, n):
+        for i in range(k + 1, m):
             flag = lu.swaps[k][i - k - 1]
             if flag.constant != 0:
                 first, second = exchange(pool, flag, b[k], b[i])
                 b[k], b[i] = name(f"b{k}", first), name(f"b{i}", second)
-        for i in range(k + 1, n):
+        for i in range(k + 1, m):
             factor = lu.lower[k][i - k - 1]
             if factor.constant != 0:
                 b[i] = name(f"b{i}", b[i] - factor * b[k])
@@ -191,7 +206,9 @@ def factor_blocks(matrix: list[list[Value]], blocks: Sequence[Block], keep: Name
     known: set[int] = set()
     for block in blocks:
         a = [[matrix[r][c] for c in block.columns] for r in block.rows]
-        if block.size <= EXPLICIT_ORDER:
+        if block.redundant:
+            parts.append(factor_elimination(a, keep, row_squares(matrix, block, keep.pool)))
+        elif block.size <= EXPLICIT_ORDER:
             parts.append(factor_explicit(a, keep))
         else:
             parts.append(factor_elimination(a, keep))
@@ -205,6 +222,12 @@ def factor_blocks(matrix: list[list[Value]], blocks: Sequence[Block], keep: Name
         )
         known |= set(block.columns)
     return BlockSolver(tuple(blocks), tuple(parts), tuple(couplings))
+
+
+def row_squares(matrix: Sequence[Sequence[Value]], block: Block, pool: Pool) -> list[Value]:
+    """Return the squared sizes of the rows of a block, with what they have of earlier unknowns; never zero."""
+    least = pool.number(LEAST_SQUARE)
+    return [pool.name(f"n{r}", pool.sum([least, *(v * v for v in matrix[r] if not v.is_zero)])) for r in block.rows]
 
 
 def transfer(value: Value, pool: Pool) -> Value:
@@ -223,7 +246,7 @@ def solve_blocks(
     def here(value: Value) -> Value:
         return transfer(value, pool)
 
-    x: list[Value] = [pool.number(0)] * len(rhs)
+    x: list[Value] = [pool.number(0)] * sum(block.size for block in solver.blocks)
     for block, part, couplings in zip(solver.blocks, solver.parts, solver.couplings, strict=True):
         b = {r: rhs[r] for r in block.rows}
         for r, c, value in couplings:

@@ -200,6 +200,10 @@ class Sampler:
         agreed = np.abs(U @ (H @ hdot + Phi_t)).max() < 1e-11 and np.abs(U @ (H @ hddot + g)).max() < 1e-10
         return Configuration(c.phi, c.h, c.par, c.t, hdot, hddot, hdddot) if agreed else None
 
+    def time_derivative(self, c: Configuration) -> Array:
+        """Return Φ_t at a configuration."""
+        return np.asarray(self._bends[0](*c.phi, *c.h, *c.par, c.t))
+
     def parameters_are_free(self, c: Configuration) -> bool:
         """Return whether the redundant rows stay consistent when a parameter changes."""
         full = self._full_jacobian(c)

@@ -73,6 +73,21 @@ def first_lost(state, tables, step, count, first, last):  # type: ignore[no-unty
 
 @njit(**OPTIONS)
 @dated
+def where_lost(state, tables, solving, unknowns, lost, modes, n):  # type: ignore[no-untyped-def]
+    """Solved lanes, the step that was lost first (-1: none), and whether an angle turns too far from lane to lane."""
+    solved, where, too_far = n, -1, False
+    for j in range(len(solving)):
+        if lost[j] < n and unknowns[j] < 0:
+            too_far = True
+        if lost[j] < n and unknowns[j] > 0:
+            k = first_lost(state, tables, solving[j], unknowns[j], lost[j], n) if lost[j] > 0 or modes[j] > 0 else 0
+            if k < solved:
+                solved, where = k, j
+    return solved, where, too_far
+
+
+@njit(**OPTIONS)
+@dated
 def run_designs(  # type: ignore[no-untyped-def]
     numbers, kept, functions, driver_rows, phases, unknowns, tables, t, state, out, calls, lanes, scratch, bound,
     answers,
@@ -107,16 +122,10 @@ def run_designs(  # type: ignore[no-untyped-def]
         modes[:] = 0
         sequence(solving, tables, own, changes, signs, edges, t, state, state, call, work, n, lost, modes, no_report)
         answers[d, 3] = call[ITERATIONS]
-        solved, where = n, -1
-        for j in range(len(solving)):
-            if lost[j] < n and unknowns[j] < 0:
-                answers[d, 2] = TOO_FAR
-            if lost[j] < n and unknowns[j] > 0:
-                k = first_lost(state, tables, solving[j], unknowns[j], lost[j], n) if lost[j] > 0 or modes[j] > 0 else 0
-                if k < solved:
-                    solved, where = k, j
+        solved, where, too_far = where_lost(state, tables, solving, unknowns, lost, modes, n)
         answers[d, 4] = solved
-        if answers[d, 2] == TOO_FAR:
+        if too_far:
+            answers[d, 2] = TOO_FAR
             continue
         if solved == 0:
             # a closed form that no sign closes is apart; Newton may need another start

@@ -5,14 +5,10 @@ With names only those pictures are drawn anew; the page is always written whole.
 
 from __future__ import annotations
 
-import io
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
-
-import numpy as np
-from PIL import Image, ImageOps
 
 from assurgent.mechanism.model import Model
 from assurgent.mechanism.plans.planning import study
@@ -20,17 +16,14 @@ from assurgent.mechanism.reader import load
 from assurgent.motion.kinematics import run
 from assurgent.motion.results import Results
 from assurgent.motion.run import raise_failure
+from assurgent.pictures.still import still
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    pass
 
 DOCS = Path(__file__).parent
 EXAMPLES = DOCS.parent / "examples"
 PICTURES = DOCS / "images" / "gallery"
-WIDTH, HEIGHT = 480, 400  # pixels at most
-MARGIN = 24  # pixels, before the picture is made smaller
-SHRINK = 0.75  # of the figure but not of its letters, which would be hard to read
-COLOURS = 128  # of the palette: a third of the bytes, and no difference to be seen
 
 
 @dataclass(frozen=True)
@@ -39,6 +32,11 @@ class View:
 
     trace: tuple[str, ...]
     instant: float = 0.0
+
+    def time(self, model: Model) -> float:
+        """Return the instant, with the digits that the page shows."""
+        run = model.simulation
+        return float(f"{run.start + self.instant * (run.stop - run.start):g}")
 
 
 VIEWS: dict[str, View] = {
@@ -93,6 +91,7 @@ def entry(path: Path) -> str:
     groups = " → ".join(f"`{group.name}`" for group in structure.groups)
     view = VIEWS.get(path.stem, View(()))
     trace = f" --trace {','.join(view.trace)}" if view.trace else ""
+    instant = f" --instant {view.time(model):g}" if view.instant else ""
     freedom = f"mobility {structure.mobility}"
     if structure.count != structure.mobility:
         freedom += f" (by count {structure.count})"
@@ -101,6 +100,7 @@ def entry(path: Path) -> str:
         f"![{model.name}](images/gallery/{path.stem}.png)\n\n"
         f"{sentence(path)}\n\n"
         f"Groups {groups}; {freedom}.\n\n"
+        f"    assurgent draw examples/{path.name}{trace}{instant} -o {path.stem}.png\n"
         f"    assurgent animate examples/{path.name}{trace} -o {path.stem}.html\n"
     )
 
@@ -116,56 +116,10 @@ def page() -> str:
     return head + "\n".join(entry(path) for path in examples())
 
 
-def telescopes(model: Model) -> list[tuple[str, str]]:
-    """Return the ends of the driven distances, and in space of the driven slides between two points."""
-    found = [driver.points for driver in model.drivers.values() if driver.points is not None]
-    driven = {driver.joint for driver in model.drivers.values()}
-    for joint in model.joints.values() if model.space == "spatial" else ():
-        if joint.kind == "P" and joint.name in driven and joint.at is not None:
-            points = model.bodies[joint.first].points
-            found += [(name, joint.at) for name, place in points.items() if np.allclose(place, joint.a)]
-    return found
-
-
-def cylinders(figure: Figure, model: Model, results: Results, step: int) -> None:
-    """Add what the telescopes, which are no bodies with a length, look like, and make room for them."""
-    (ax,) = figure.axes
-    ends = telescopes(model)
-    for pair in ends:
-        foot, head = (results.points[name].position[step] for name in pair)
-        for part, width in ((0.55, 5.0), (1.0, 1.8)):
-            ax.plot(*np.transpose([foot, foot + part * (head - foot)]), color="#6b7280", linewidth=width, zorder=1.8)
-        ax.plot(*foot[:, None], "o", color="#374151", markersize=4, zorder=1.9)
-    if not ends:
-        return
-    places = np.concatenate([results.points[name].position for pair in ends for name in pair])
-    limits = []
-    for axis, values in zip("xyz", places.T, strict=False):
-        low, high = getattr(ax, f"get_{axis}lim")()
-        limits.append((min(low, values.min()), max(high, values.max())))
-        getattr(ax, f"set_{axis}lim")(*limits[-1])
-    if len(limits) == 3:
-        ax.set_box_aspect(np.diff(limits)[:, 0])
-
-
 def draw(model: Model, results: Results, name: str) -> bytes:
-    """Return the picture of one mechanism as a PNG file, without a margin."""
-    from assurgent.pictures.plot import paths
-
+    """Return the picture of one mechanism as a PNG file: that of the command on the page."""
     view = VIEWS.get(name, View(()))
-    step = round(view.instant * (len(results.time) - 1))
-    figure = paths(results, model, list(view.trace), step)
-    figure.axes[0].set_title("")
-    cylinders(figure, model, results, step)
-    figure.set_size_inches(SHRINK * figure.get_size_inches())
-    raw = io.BytesIO()
-    figure.savefig(raw, format="png", dpi=300, bbox_inches="tight")
-    image = Image.open(raw).convert("RGB")
-    image = ImageOps.expand(image.crop(ImageOps.invert(image).getbbox()), MARGIN, "white")
-    image.thumbnail((WIDTH, HEIGHT), Image.Resampling.LANCZOS)
-    out = io.BytesIO()
-    image.quantize(COLOURS, dither=Image.Dither.NONE).save(out, "PNG", optimize=True)
-    return out.getvalue()
+    return still(results, model, view.trace or None, view.time(model))
 
 
 def main(names: list[str]) -> None:

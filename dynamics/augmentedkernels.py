@@ -67,14 +67,9 @@ def pack_rates(y, bodies, bend, n, out):  # type: ignore[no-untyped-def]
                 out[3 * k + c], out[3 * (m + k) + c] = y[3 * (m + k) + c], bend[k + 1, c]
         else:
             q, v = 7 * k, 7 * m + 6 * k
-            a, b, c = 0.5 * y[v + 3], 0.5 * y[v + 4], 0.5 * y[v + 5]
-            e0, e1, e2, e3 = y[q + 3], y[q + 4], y[q + 5], y[q + 6]
             for i in range(3):
                 out[q + i] = y[v + i]
-            out[q + 3] = -a * e1 - b * e2 - c * e3
-            out[q + 4] = a * e0 + b * e3 - c * e2
-            out[q + 5] = b * e0 + c * e1 - a * e3
-            out[q + 6] = c * e0 + a * e2 - b * e1
+            parameter_rates(y, q + 3, y[v + 3], y[v + 4], y[v + 5], out)
             for i in range(6):
                 out[v + i] = bend[k + 1, i]
 
@@ -87,18 +82,35 @@ def displace(y, k, m, planar, dx, at):  # type: ignore[no-untyped-def]
         for c in range(3):
             y[3 * k + c] += dx[at + c]
         return
-    q = 7 * k
     for c in range(3):
-        y[q + c] += dx[at + c]
-    a, b, c = dx[at + 3], dx[at + 4], dx[at + 5]
+        y[7 * k + c] += dx[at + c]
+    turn_parameters(y, 7 * k + 3, dx[at + 3], dx[at + 4], dx[at + 5])
+
+
+@njit(**OPTIONS)
+@dated
+def turn_parameters(y, q, a, b, c):  # type: ignore[no-untyped-def]
+    """Turn Euler parameters at y[q ...] by a rotation vector; they are of unit length again."""
     size = math.sqrt(a * a + b * b + c * c)
     f = 0.5 if size < 1e-8 else math.sin(0.5 * size) / size
     w, a, b, c = math.cos(0.5 * size), f * a, f * b, f * c
-    e0, e1, e2, e3 = y[q + 3], y[q + 4], y[q + 5], y[q + 6]
+    e0, e1, e2, e3 = y[q], y[q + 1], y[q + 2], y[q + 3]
     p0, p1 = w * e0 - a * e1 - b * e2 - c * e3, w * e1 + a * e0 + b * e3 - c * e2
     p2, p3 = w * e2 + b * e0 + c * e1 - a * e3, w * e3 + c * e0 + a * e2 - b * e1
     length = math.sqrt(p0 * p0 + p1 * p1 + p2 * p2 + p3 * p3)
-    y[q + 3], y[q + 4], y[q + 5], y[q + 6] = p0 / length, p1 / length, p2 / length, p3 / length
+    y[q], y[q + 1], y[q + 2], y[q + 3] = p0 / length, p1 / length, p2 / length, p3 / length
+
+
+@njit(**OPTIONS)
+@dated
+def parameter_rates(y, q, a, b, c, out):  # type: ignore[no-untyped-def]
+    """ṗ = ½ Gᵀ ω of Euler parameters at y[q ...], into the same place of another array."""
+    a, b, c = 0.5 * a, 0.5 * b, 0.5 * c
+    e0, e1, e2, e3 = y[q], y[q + 1], y[q + 2], y[q + 3]
+    out[q] = -a * e1 - b * e2 - c * e3
+    out[q + 1] = a * e0 + b * e3 - c * e2
+    out[q + 2] = b * e0 + c * e1 - a * e3
+    out[q + 3] = c * e0 + a * e2 - b * e1
 
 
 # ---- elimination --------------------------------------------------------------------------------------------------
@@ -145,12 +157,19 @@ def eliminate(A, b, order, n, whole):  # type: ignore[no-untyped-def]
         for j in range(i + 1, rank):
             total -= A[i, j] * b[j]
         b[i] = total / A[i, i]
-    if whole:  # back into the order of the unknowns, the matrix as room
-        for i in range(n):
-            A[0, order[i]] = b[i]
-        for i in range(n):
-            b[i] = A[0, i]
+    if whole:
+        put_back(A, b, order, n)
     return rank
+
+
+@njit(**OPTIONS)
+@dated
+def put_back(A, b, order, n):  # type: ignore[no-untyped-def]
+    """Bring a solution back into the order of the unknowns, the matrix as room."""
+    for i in range(n):
+        A[0, order[i]] = b[i]
+    for i in range(n):
+        b[i] = A[0, i]
 
 
 # ---- the augmented system -----------------------------------------------------------------------------------------
@@ -308,6 +327,13 @@ def _finish(ints_at, x_at):  # type: ignore[no-untyped-def]
 
 
 @functools.cache
+def finish_address() -> int:
+    """Return the address of what follows an accepted step."""
+    return int(cfunc(SIGNATURE, **CALLED)(_finish).address)
+
+
+@functools.cache
 def addresses() -> tuple[int, int, int]:
     """Return the addresses of right-hand side, projection, and what follows an accepted step."""
-    return tuple(int(cfunc(SIGNATURE, **CALLED)(f).address) for f in (_rates, _project, _finish))  # type: ignore[return-value]
+    rates, project = (int(cfunc(SIGNATURE, **CALLED)(f).address) for f in (_rates, _project))
+    return rates, project, finish_address()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -34,13 +35,18 @@ class BodyMethod(ABC):
     def __init__(self, model: Model, start: Posture, applied: Applied | None = None, reactions: bool = True) -> None:
         self.model, self.inertia = model, Inertia(model)
         self.applied = applied or Applied(model, self.inertia)
-        self.reactions, self.forces = reactions, Forces(model)
+        self.reactions = reactions
         self.system = BodySystem(model, self.inertia, self.applied)
         self.counts = Counts()
         self.t = start.time
         self.system.enter(start)
         self.start = start
         self._noted: list[tuple[Array, Array, Array, Array]] = []
+
+    @cached_property
+    def forces(self) -> Forces:
+        """The systems of joint forces, made when they are first asked for."""
+        return Forces(self.model)
 
     # ---- what a method says ---------------------------------------------------------------------------------------
     @abstractmethod

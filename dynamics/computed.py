@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..common.blas import one_blas_thread
 from ..common.errors import AssemblyError, InputError, nearest
 from ..mechanism.model import Array, Model
 
@@ -96,7 +97,8 @@ def inverse_dynamics(
 
     check_scheme(method)
     try:
-        outcome = inverse(model, times, progress, method, prepared)
+        with one_blas_thread():
+            outcome = inverse(model, times, progress, method, prepared)
     except np.linalg.LinAlgError:
         why = {
             "tangent": "a motion without inertia, or joints that hold more than they need",
@@ -132,7 +134,8 @@ def simulation(
     from .forward import simulate
 
     _check_masses(model)
-    outcome = simulate(model, times, method, progress, through=through, fixed_step=fixed_step, begun=begun)
+    with one_blas_thread():
+        outcome = simulate(model, times, method, progress, through=through, fixed_step=fixed_step, begun=begun)
     error = None if outcome.stop is None else AssemblyError(outcome.stop.message, outcome.results)
     return Computed(model, outcome.results, (), error)
 
@@ -142,7 +145,8 @@ def rest(model: Model, progress: Progress = _silent) -> Equilibrium:
     from .equilibrium import equilibrium
 
     _check_masses(model)
-    return equilibrium(model, progress)
+    with one_blas_thread():
+        return equilibrium(model, progress)
 
 
 def pictured(

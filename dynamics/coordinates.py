@@ -140,11 +140,14 @@ def cut_joints(model: Model, preferred: Iterable[str] = ()) -> tuple[str, ...]:
 
 
 def _depths(model: Model) -> dict[str, int]:
-    depth = {FRAME: 0}
-    level = [FRAME]
+    near: dict[str, list[str]] = {b: [] for b in model.bodies}
+    for joint in model.joints.values():
+        near[joint.first].append(joint.second)
+        near[joint.second].append(joint.first)
+    depth, level = {FRAME: 0}, [FRAME]
     while level:
-        reached = {b for j in model.joints.values() if set(j.bodies) & set(level) for b in j.bodies} - depth.keys()
-        depth.update(dict.fromkeys(reached, max(depth.values()) + 1))
+        reached = {b for body in level for b in near[body]} - depth.keys()
+        depth.update(dict.fromkeys(reached, depth[level[0]] + 1))
         level = sorted(reached)
     return {b: depth.get(b, len(depth)) for b in model.bodies}
 

@@ -17,6 +17,27 @@ from .rowkernels import OPTIONS, item_rows, moved, shared
 # ---- square systems -----------------------------------------------------------------------------------------------
 @njit(**OPTIONS)
 @dated
+def _exchange(M, used, k, i, m, count, swap):  # type: ignore[no-untyped-def]
+    """Exchange rows k and i in the lanes where row i has the larger entry of column k."""
+    pivot, other, swaps = M[k, k], M[i, k], 0
+    for lane in range(count):
+        larger = 1 if abs(other[lane]) > abs(pivot[lane]) else 0
+        swap[lane] = larger
+        swaps += larger
+    if swaps == 0:
+        return
+    for j in range(k, m):
+        if used[k, j] or used[i, j]:
+            used[k, j] = used[i, j] = True
+            a, b = M[k, j], M[i, j]
+            for lane in range(count):
+                x, y = a[lane], b[lane]
+                a[lane] = y if swap[lane] else x
+                b[lane] = x if swap[lane] else y
+
+
+@njit(**OPTIONS)
+@dated
 def _eliminate(M, used, n, m, count, swap, least, most):  # type: ignore[no-untyped-def]
     """Solve n equations with m - n right-hand sides in every lane of a block; the solutions replace them.
 
@@ -26,23 +47,8 @@ def _eliminate(M, used, n, m, count, swap, least, most):  # type: ignore[no-unty
     for k in range(n):
         pivot = M[k, k]
         for i in range(k + 1, n):
-            if not used[i, k]:
-                continue
-            other, swaps = M[i, k], 0
-            for lane in range(count):
-                larger = 1 if abs(other[lane]) > abs(pivot[lane]) else 0
-                swap[lane] = larger
-                swaps += larger
-            if swaps == 0:
-                continue
-            for j in range(k, m):
-                if used[k, j] or used[i, j]:
-                    used[k, j] = used[i, j] = True
-                    a, b = M[k, j], M[i, j]
-                    for lane in range(count):
-                        x, y = a[lane], b[lane]
-                        a[lane] = y if swap[lane] else x
-                        b[lane] = x if swap[lane] else y
+            if used[i, k]:
+                _exchange(M, used, k, i, m, count, swap)
         for lane in range(count):
             size = abs(pivot[lane])
             least[lane] = min(least[lane], size) if size == size else 0.0
@@ -123,12 +129,7 @@ def solve_groups(  # type: ignore[no-untyped-def]
                         _place(M, used, inside[k], column + r, part, size, d, count)
                 column += item[ROWS]
             for b in range(body_start[g], body_start[g + 1]):
-                for s in range(sides):
-                    for c in range(w):
-                        out, x = M[w * (b - body_start[g]) + c, n + s], lack[s, bodies[b], c]
-                        factor = size if c < d else 1.0
-                        for i in range(count):
-                            out[i] = factor * x[lo + i]
+                _right_hand_sides(M, w * (b - body_start[g]), n, lack[:, bodies[b]], size, d, lo, count)
             least[:count], most[:count] = np.inf, 0.0
             _eliminate(M, used, n, n + sides, count, swap, least, most)
             for i in range(count):
@@ -139,33 +140,61 @@ def solve_groups(  # type: ignore[no-untyped-def]
                 for s in range(sides):
                     total[:, :count] = 0.0
                     for r in range(item[ROWS]):
-                        f = M[column + r, n + s]
                         factor = 1.0 / (size if long[item[ROW] + r] else scales[item[ROW] + r])
-                        for c in range(w):
-                            out, x = total[c], rows[column + r, c]
-                            for i in range(count):
-                                out[i] += factor * f[i] * x[i]
+                        _add_row(total, M[column + r, n + s], rows[column + r], factor, count)
                         if slots[listed[e], 0] >= 0:
-                            out = drivers[s, slots[listed[e], 0]]
-                            for i in range(count):
-                                out[lo + i] = factor * f[i]
+                            _note(drivers[s, slots[listed[e], 0]], M[column + r, n + s], factor, lo, count)
                     if s == 0 and slots[listed[e], 1] >= 0:
                         for c in range(w):
-                            out, x = wrenches[slots[listed[e], 1], c], total[c]
-                            for i in range(count):
-                                out[lo + i] = x[i]
+                            _note(wrenches[slots[listed[e], 1], c], total[c], 1.0, lo, count)
                     for role in range(3):
                         k, factor = shared(item, number, role)
                         if k <= 0 or inside[k] >= 0:
                             continue
                         moved(total, factor, point, origin, k, lo, count, arm, part)
-                        for c in range(w):
-                            out, x = lack[s, k, c], part[c]
-                            for i in range(count):
-                                out[lo + i] -= x[i]
+                        _take(lack[s, k], part, lo, count)
                 column += item[ROWS]
             for b in range(body_start[g], body_start[g + 1]):
                 inside[bodies[b]] = -1
+
+
+@njit(**OPTIONS)
+@dated
+def _right_hand_sides(M, at, n, lack, size, d, lo, count):  # type: ignore[no-untyped-def]
+    """Put what one body lacks to the right of its equations, forces times the size."""
+    for s in range(lack.shape[0]):
+        for c in range(lack.shape[1]):
+            out, x, factor = M[at + c, n + s], lack[s, c], size if c < d else 1.0
+            for i in range(count):
+                out[i] = factor * x[lo + i]
+
+
+@njit(**OPTIONS)
+@dated
+def _add_row(total, f, row, factor, count):  # type: ignore[no-untyped-def]
+    """Add a row's wrench times its multiplier."""
+    for c in range(total.shape[0]):
+        out, x = total[c], row[c]
+        for i in range(count):
+            out[i] += factor * f[i] * x[i]
+
+
+@njit(**OPTIONS)
+@dated
+def _note(out, x, factor, lo, count):  # type: ignore[no-untyped-def]
+    """Write the lanes of a block into those of all instants."""
+    for i in range(count):
+        out[lo + i] = factor * x[i]
+
+
+@njit(**OPTIONS)
+@dated
+def _take(lack, part, lo, count):  # type: ignore[no-untyped-def]
+    """Take from what a body lacks what a solved group exerts on it."""
+    for c in range(part.shape[0]):
+        out, x = lack[c], part[c]
+        for i in range(count):
+            out[lo + i] -= x[i]
 
 
 @njit(**OPTIONS)
@@ -179,112 +208,3 @@ def _place(M, used, at, column, part, size, d, count):  # type: ignore[no-untype
             hits += 1 if x[i] != 0.0 else 0
         if hits:
             used[at + c, column] = True
-
-
-# ---- systems with more unknowns than they need --------------------------------------------------------------------
-@njit(**OPTIONS)
-@dated
-def least_norm(A, rhs, rank_tolerance, x, free):  # type: ignore[no-untyped-def]
-    """The smallest x with A x = rhs (least squares) in every lane, by Householder steps with exchanged columns.
-
-    A (lane x n x m) and rhs (lane x n x side) are used up; x (lane x m x side). `free` (lane x m) becomes the share of
-    each unknown in what the equations leave open. Returns the pivots over the largest, lane x 2: the least that
-    counts, and the largest that does not.
-    """
-    lanes, n, m = A.shape
-    sides, most = rhs.shape[2], min(n, m)
-    order, norms, N = np.empty(m, dtype=np.int64), np.empty(m), np.empty((m, m))
-    found = np.zeros((lanes, 2))
-    for lane in range(lanes):
-        a, b = A[lane], rhs[lane]
-        for j in range(m):
-            order[j] = j
-            norms[j] = 0.0
-            for i in range(n):
-                norms[j] += a[i, j] * a[i, j]
-        rank, first, kept, left = 0, 0.0, 1.0, 0.0
-        for k in range(most):
-            best = k
-            for j in range(k, m):
-                total = 0.0
-                for i in range(k, n):
-                    total += a[i, j] * a[i, j]
-                norms[j] = total
-                if total > norms[best]:
-                    best = j
-            size = np.sqrt(norms[best])
-            if k == 0:
-                first = size
-            if first == 0.0 or not size > rank_tolerance * first:
-                left = size / first if first > 0.0 else 0.0
-                break
-            kept = size / first
-            if best != k:
-                order[k], order[best] = order[best], order[k]
-                for i in range(n):
-                    a[i, k], a[i, best] = a[i, best], a[i, k]
-            alpha = -size if a[k, k] > 0.0 else size
-            head = a[k, k] - alpha
-            square = size * size - alpha * a[k, k]  # half the square of the reflector (head, rest of the column)
-            for j in range(k + 1, m):
-                dot = head * a[k, j]
-                for i in range(k + 1, n):
-                    dot += a[i, k] * a[i, j]
-                dot /= square
-                a[k, j] -= dot * head
-                for i in range(k + 1, n):
-                    a[i, j] -= dot * a[i, k]
-            for s in range(sides):
-                dot = head * b[k, s]
-                for i in range(k + 1, n):
-                    dot += a[i, k] * b[i, s]
-                dot /= square
-                b[k, s] -= dot * head
-                for i in range(k + 1, n):
-                    b[i, s] -= dot * a[i, k]
-            a[k, k] = alpha
-            rank = k + 1
-        found[lane, 0], found[lane, 1] = kept, left
-        for s in range(sides):
-            for k in range(rank - 1, -1, -1):
-                total = b[k, s]
-                for j in range(k + 1, rank):
-                    total -= a[k, j] * b[j, s]
-                b[k, s] = total / a[k, k]
-        for v in range(m - rank):  # motions of the unknowns that change nothing, orthonormal
-            for i in range(m):
-                N[v, i] = 0.0
-            for k in range(rank - 1, -1, -1):
-                total = -a[k, rank + v]
-                for j in range(k + 1, rank):
-                    total -= a[k, j] * N[v, j]
-                N[v, k] = total / a[k, k]
-            N[v, rank + v] = 1.0
-            for _ in range(2):
-                for u in range(v):
-                    dot = 0.0
-                    for i in range(m):
-                        dot += N[u, i] * N[v, i]
-                    for i in range(m):
-                        N[v, i] -= dot * N[u, i]
-                total = 0.0
-                for i in range(m):
-                    total += N[v, i] * N[v, i]
-                total = 1.0 / np.sqrt(total)
-                for i in range(m):
-                    N[v, i] *= total
-        for s in range(sides):
-            for i in range(m):
-                x[lane, order[i], s] = b[i, s] if i < rank else 0.0
-            for v in range(m - rank):
-                dot = 0.0
-                for i in range(m):
-                    dot += N[v, i] * x[lane, order[i], s]
-                for i in range(m):
-                    x[lane, order[i], s] -= dot * N[v, i]
-        for i in range(m):
-            total = 0.0
-            for v in range(m - rank):
-                total += N[v, i] * N[v, i]
-            free[lane, order[i]] = np.sqrt(total)
-    return found

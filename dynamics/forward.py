@@ -12,8 +12,10 @@ from ..common.errors import InputError, nearest
 from ..mechanism.arguments import number, times_of
 from ..mechanism.model import Array, Model
 from ..motion.inner_times import refined
+from ..motion.measure import splits_of
 from ..motion.results import Results
 from ..motion.run import failure_message
+from ..runtime.sequence import Ints
 from ..runtime.timefunctions import check_times
 from .bodymethod import BodyMethod
 from .initial_state import Start, begin
@@ -24,7 +26,8 @@ from .partition import NoCoordinatesError, Partition
 from .records import Recorded, Stop, results, without_spin
 from .repeated_simulation import Begun
 
-FINER = 4  # times that more instants are noted for the rotation of rods
+FINER = 4  # times that more instants are noted for the rotation of rods, and for the turns of spatial joints
+MOST_NOTED = 2_000_000  # instants
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,17 +81,37 @@ def simulate(
     for _ in range(FINER):
         run = _method(model, start, method, progress, reactions, through, fixed_step, begun)
         record, stop = run.run(grid)
-        if isinstance(run, BodyMethod):
+        parts = splits_of(model, record.motions, record.time)
+        if not isinstance(run, BodyMethod):
+            record, rods = without_spin(model, record)
+            parts = np.maximum(parts, rods)
+        finer = _finer(model, grid, parts, fixed_step)
+        if len(finer) == len(grid):
             break
-        record, parts = without_spin(model, record)
-        if parts == 1 or fixed_step is not None:  # whose steps end at the noted instants
-            break
-        grid = refined(grid, np.full(len(grid) - 1, parts))
+        grid = finer
     notes = _diagnostics(run, record)
     if stop is not None:
         notes["stopped"] = stop.message
     used = PARTITION if isinstance(run, Partition) else run.name
     return SimulationOutcome(results(model, used, record, notes, asked), stop)
+
+
+def _finer(model: Model, grid: Array, parts: Ints, fixed_step: float | None) -> Array:
+    """Return the instants to note with others between them, so many parts of each of the first intervals.
+
+    Fixed steps end at the noted instants: others may be noted at their ends alone.
+    """
+    counts = np.ones(len(grid) - 1, dtype=np.int64)
+    counts[: len(parts)] = parts
+    if fixed_step is not None:
+        steps = np.ceil(np.diff(grid) / fixed_step * (1 - 1e-9)).astype(np.int64)
+        counts = np.where(counts > 1, np.maximum(steps, 1), 1)
+    if counts.sum() > MOST_NOTED:
+        raise InputError(
+            f"{model.origin or model.name}: between two of the asked times joints make more turns than can be followed "
+            "- ask for times that lie nearer to each other"
+        )
+    return refined(grid, counts)
 
 
 def _started(model: Model) -> Start:

@@ -283,7 +283,7 @@ class Forces:
         self, bodies: BodyLanes, given: Array, lack: Array, drivers: Array, wrenches: Array, quality: Array
     ) -> None:
         """Solve the redundant parts for the smallest forces, in all lanes."""
-        from .forcekernels import least_norm
+        from .least_norm_kernels import least_norm
         from .rowkernels import item_wrenches
 
         t, sides = self.table, len(lack)

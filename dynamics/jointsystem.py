@@ -116,7 +116,7 @@ class JointSystem:
             rows = slice(item[code.ROW], item[code.ROW] + item[code.ROWS])
             for role in range(3):
                 found[rows, item[code.FIRST + role]] += self.J[rows, role]
-        return found[:, 1:].reshape(len(found), -1)
+        return found[:, 1:].reshape(len(found), (len(self.bodies) - 1) * self.w)
 
     def remember(self) -> None:
         """Keep turns and contacts of the last evaluation as those that the next ones are counted from."""

@@ -11,6 +11,8 @@ from .bodymethod import BodyMethod
 
 PARTITION = "partition"
 BODY_METHODS = {  # name: module of this room, class
+    "semirecursive-1": ("semirecursive", "SemiRecursive1"),
+    "semirecursive-2": ("semirecursive", "SemiRecursive2"),
     "global": ("augmented", "Augmented"),
 }
 METHODS = (PARTITION, *BODY_METHODS)

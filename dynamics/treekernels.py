@@ -129,6 +129,32 @@ def _tree_masses(N, masses, bodies, n, m, lane, MN, G):  # type: ignore[no-untyp
 
 @njit(**OPTIONS)
 @dated
+def _along(row, columns, mine, lo, count, out):  # type: ignore[no-untyped-def]
+    """A candidate's rate for the columns of the velocity transformation."""
+    w = columns.shape[2]
+    for j in range(columns.shape[0]):
+        total = out[j]
+        total[:] = 0.0
+        for b in range(len(mine)):
+            for i in range(w):
+                x, y = row[w * b + i], columns[j, mine[b], i]
+                for lane in range(count):
+                    total[lane] += x[lane] * y[lo + lane]
+
+
+@njit(**OPTIONS)
+@dated
+def _inside(row, N, n, free, lane, out):  # type: ignore[no-untyped-def]
+    """A candidate's rate for the free motions of its tree, in one lane."""
+    for v in range(free):
+        total = 0.0
+        for i in range(n):
+            total += row[i, lane] * N[v, i]
+        out[v] = total
+
+
+@njit(**OPTIONS)
+@dated
 def cosines(  # type: ignore[no-untyped-def]
     items, numbers, body_start, bodies, tree_start, tree, candidate_start, candidates, ridge, block, origin, rotation,
     given, masses, columns, out,
@@ -168,14 +194,7 @@ def cosines(  # type: ignore[no-untyped-def]
                 _put_rows(
                     items[line], numbers[line], origin, rotation, given, lo, count, places, C[e - first :], spare
                 )
-                for j in range(f):
-                    total = CR[e, j]
-                    total[:] = 0.0
-                    for b in range(len(mine)):
-                        for i in range(w):
-                            x, y = C[e - first, w * b + i], columns[j, mine[b], i]
-                            for lane in range(count):
-                                total[lane] += x[lane] * y[lo + lane]
+                _along(C[e - first], columns, mine, lo, count, CR[e])
             sizes[g] = n - r
             for lane in range(count):
                 for i in range(r):
@@ -184,11 +203,7 @@ def cosines(  # type: ignore[no-untyped-def]
                 _null_space(J, r, n, N)
                 trace[lane] += _tree_masses(N, masses, mine, n, n - r, lo + lane, MN, G[lane, g])
                 for e in range(first, candidate_start[g + 1]):
-                    for v in range(n - r):
-                        total_ = 0.0
-                        for i in range(n):
-                            total_ += C[e - first, i, lane] * N[v, i]
-                        CN[lane, e, v] = total_
+                    _inside(C[e - first], N, n, n - r, lane, CN[lane, e])
             for b in range(len(mine)):
                 places[mine[b]] = -1
         for lane in range(count):

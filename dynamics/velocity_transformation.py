@@ -16,7 +16,7 @@ def velocity_columns(solution: Solution, lanes: NDArray[np.int64]) -> Array:
 
     From the rows of all joints and drivers at the poses of the bodies; of several motions the smallest.
     """
-    from .forcekernels import least_norm
+    from .least_norm_kernels import least_norm
 
     forces, bodies = Forces(solution.program.model), body_lanes(solution, lanes)
     n, w, k = len(forces.index), forces.w, len(forces.driver_lines)

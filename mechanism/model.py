@@ -235,6 +235,9 @@ class Actuator:
     joint: str
 
 
+LOOPS = ("projection", "baumgarte", "partitioning")
+
+
 @dataclass(frozen=True)
 class Simulation:
     """Times of a run."""
@@ -244,6 +247,9 @@ class Simulation:
     step: float = 0.01
     tolerance: float = 1e-9
     cut: tuple[str, ...] = ()
+    change: float = 4.0  # partition: how many times better another set of coordinates must be
+    loops: str = "projection"  # semi-recursive: how loops are closed, of LOOPS
+    baumgarte: tuple[float, float] = (10.0, 10.0)  # a and b of Baumgarte's stabilisation, 1/s
 
     def times(self) -> Array:
         """Return the grid; it includes `stop`."""

@@ -24,7 +24,7 @@ from .drivers import DriverReader
 from .file_values import Source, shown
 from .force_table import read_loads
 from .joints import JointBuilder, declare
-from .model import FRAME, Array, Body, Driver, Joint, Load, Mass, Model, PointForce, Simulation, ends_of
+from .model import FRAME, LOOPS, Array, Body, Driver, Joint, Load, Mass, Model, PointForce, Simulation, ends_of
 from .named_groups import read_groups
 from .numbers import arithmetic
 from .rigid import Assembly, Declared, assemble, check_sharing, total_mass
@@ -164,9 +164,12 @@ def _parameters(source: Source, settings: Settings) -> None:
         source.parameters[name] = source.number(where, settings.get(name, value))
 
 
+SIMULATION_KEYS = ("start", "stop", "step", "tolerance", "cut", "change", "loops", "baumgarte")
+
+
 def _simulation(source: Source, joints: Mapping[str, Joint]) -> Simulation:
     table = source.table(("simulation",), source.data.get("simulation", {}))
-    source.keys(("simulation",), table, ("start", "stop", "step", "tolerance", "cut", "centres"))
+    source.keys(("simulation",), table, (*SIMULATION_KEYS, "centres"))
     default = Simulation()
     start = source.number(("simulation", "start"), table.get("start", default.start))
     stop = source.number(("simulation", "stop"), table.get("stop", default.stop))
@@ -183,7 +186,16 @@ def _simulation(source: Source, joints: Mapping[str, Joint]) -> Simulation:
             source.unknown(("simulation", "cut"), "joint", name, joints)
     if len(set(cut)) < len(cut):
         source.fail(("simulation", "cut"), "names a joint twice - once is enough")
-    return Simulation(start, stop, step, tolerance, tuple(cut))
+    change = source.number(("simulation", "change"), table.get("change", default.change))
+    if change < 1:
+        source.fail(("simulation", "change"), f"is {change:.12g} and must be at least 1: how many times better")
+    loops = source.string(("simulation", "loops"), table.get("loops", default.loops))
+    if loops not in LOOPS:
+        source.unknown(("simulation", "loops"), "way of closing loops", loops, LOOPS)
+    a, b = source.vector(("simulation", "baumgarte"), table.get("baumgarte", list(default.baumgarte)), 2).tolist()
+    if a < 0 or b < 0:
+        source.fail(("simulation", "baumgarte"), "are damping and frequency, which must not be negative")
+    return Simulation(start, stop, step, tolerance, tuple(cut), change, loops, (a, b))
 
 
 def _modes(source: Source) -> dict[str, int]:

@@ -18,7 +18,7 @@ from ..common.status import NO_ASSEMBLY
 from ..common.status import SINGULAR as DEAD_POINT
 from ..mechanism.plans.plan import Array
 from ..runtime.program import GroupStep, Program
-from .bridges import BLURRED, MEETING, bottom, meeting_at
+from .change_points import BLURRED, MEETING, bottom, meeting_at
 from .closer_look import part_of, quality, sampled
 from .course import Course
 from .inner_times import MOST_INNER, grid_of, turning

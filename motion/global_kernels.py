@@ -249,6 +249,31 @@ def seconds(address):  # type: ignore[no-untyped-def]
 
 @njit(**OPTIONS)
 @dated
+def positions(  # type: ignore[no-untyped-def]
+    now, y, program, scratch, call, equations, entries, combinations, unknown, linear, F, stats
+):  # fmt: skip
+    """Newton on all positions of one instant; 0, or the status of what it failed at."""
+    blocks, tables, numbers = program
+    mode, addresses, A, spare = linear
+    previous = 0.0
+    for iteration in range(MOST_ITERATIONS):
+        A[:] = 0.0
+        all_equations(0, blocks, tables, numbers, now, y, scratch, call, equations, entries, A, F)
+        factorise(mode, addresses, A, spare, iteration >= 5)
+        solve(mode, addresses, A, spare, F)
+        step, reach = update(y[0], unknown, F)
+        expand(y[0], combinations)
+        stats[0] += 1
+        if step - step != 0.0:
+            return 3
+        if step <= 1e-12 * reach or (iteration > 1 and step > 0.5 * previous and step <= 1e-9 * reach):
+            return 0
+        previous = step
+    return 1
+
+
+@njit(**OPTIONS)
+@dated
 def run_global(  # type: ignore[no-untyped-def]
     t, q, qdot, qddot, program, scratch, call, equations, entries, combinations, rows, linear, skip, y, F, stats, clock
 ):  # fmt: skip
@@ -280,23 +305,7 @@ def run_global(  # type: ignore[no-untyped-def]
             for r in unknown:
                 y[0, r] += dt * (y[1, r] + 0.5 * dt * y[2, r])
         expand(y[0], combinations)
-        status = 1
-        previous = 0.0
-        for iteration in range(MOST_ITERATIONS):
-            A[:] = 0.0
-            all_equations(0, blocks, tables, numbers, now, y, scratch, call, equations, entries, A, F)
-            factorise(mode, addresses, A, spare, iteration >= 5)
-            solve(mode, addresses, A, spare, F)
-            step, reach = update(y[0], unknown, F)
-            expand(y[0], combinations)
-            stats[0] += 1
-            if step - step != 0.0:
-                status = 3
-                break
-            if step <= 1e-12 * reach or (iteration > 1 and step > 0.5 * previous and step <= 1e-9 * reach):
-                status = 0
-                break
-            previous = step
+        status = positions(now, y, program, scratch, call, equations, entries, combinations, unknown, linear, F, stats)
         if status != 0:
             stats[2] = status
             return k

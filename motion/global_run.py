@@ -60,7 +60,10 @@ def _solved(groups: Solution, n: int, method: str) -> tuple[Solution, int]:
         skip[meeting.lanes(grid[:n])] = True
     skip[0] = False
     start, driven = solution.state[0, :, 0].copy(), list(program.drivers.values())
-    system = build(program.sequence, driven, start, float(grid[0]), method, numbers=groups.numbers)
+    system = build(
+        program.sequence, driven, start, float(grid[0]), method, numbers=groups.numbers,
+        poses=groups.state[0, :, :n],
+    )  # fmt: skip
     state = np.ascontiguousarray(solution.state[:, :, :n])
     state[:, :, skip] = groups.state[:, :, :n][:, :, skip]  # singular there, although the motion is smooth
     try:

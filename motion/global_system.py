@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +16,7 @@ from ..runtime.sequence import Ints, Item, Sequence
 from .global_linear import LinearSolver, dense, sparse
 
 SEED = 7
+SEEN, CHOICES = 36, 500  # poses that redundant groups are looked at in; selections of rows that are all tried
 Terms = dict[int, float]
 
 
@@ -102,9 +105,12 @@ def _blocks(sequence: Sequence) -> list[_Block]:
 
 def build(
     sequence: Sequence, driven: list[int], start: Array, t: float, method: str, tuned: bool = True,
-    numbers: Array | None = None,
+    numbers: Array | None = None, poses: Array | None = None,
 ) -> System:  # fmt: skip
-    """Return the system of a sequence; `start` is the state's first order in the first lane, assembled."""
+    """Return the system of a sequence; `start` is the state's first order in the first lane, assembled.
+
+    `poses` are further solved lanes (row, lane): of redundant groups those rows are kept that serve in all of them.
+    """
     from .global_kernels import BLOCK_SIZE, all_equations, block_equation
 
     blocks = _blocks(sequence)
@@ -141,9 +147,8 @@ def build(
             parts = [scratch[1 + i][: m * n].reshape(m, n) for i, (m, n) in enumerate(shapes)]
             for total, part in zip(seen, parts, strict=True):
                 total += np.abs(part)
-            if trial == 0:
-                chosen.append(_independent(parts[0].copy(), len(b.phi)))
         patterns.append((seen[0] != 0.0, seen[1] != 0.0))
+        chosen.append(_independent(_jacobians(g, b, start, poses, program, now, scratch, call), len(b.phi)))
     entries: dict[tuple[int, int], int] = {}
     equations: list[int] = []
     n_equations = 0
@@ -193,7 +198,7 @@ def build(
         all_equations(0, *program, now, base, scratch, call, ints(equations), places, first, np.zeros(n))
         klu = sparse(Ap, Ai, first, tuned)
         if klu is None:
-            system = build(sequence, driven, start, t, "global", tuned, numbers)
+            system = build(sequence, driven, start, t, "global", tuned, numbers, poses)
             system.linear.name = "dense LU, since KLU is not installed (pip install kvxopt brings it)"
             return system
         linear = klu
@@ -202,10 +207,36 @@ def build(
     )
 
 
-def _independent(J: Array, r: int) -> list[int]:
-    """Return r rows of a Jacobian, all where there are no more, else those that pivoting takes."""
-    if J.shape[0] == r:
-        return list(range(r))
-    from scipy.linalg import qr
+def _jacobians(
+    g: int, b: _Block, start: Array, poses: Array | None, program: Any, now: Array, scratch: Any, call: Ints
+) -> list[Array]:
+    """Return Φ_φ of a block at the start, and where it is redundant at further poses."""
+    from .global_kernels import block_equation
 
-    return sorted(int(i) for i in qr(J.T, mode="economic", pivoting=True)[2][:r])
+    p, r = b.n_equations, len(b.phi)
+    columns = [] if poses is None or p == r else np.linspace(0, poses.shape[1] - 1, SEEN).astype(int).tolist()
+    found = []
+    for place in (start, *(poses[:, i] for i in dict.fromkeys(columns))):  # type: ignore[index]
+        y = np.zeros((3, len(start)))
+        y[0] = place
+        block_equation(g, 0, *program, now, y, scratch, call)
+        found.append(scratch[1][: p * r].reshape(p, r).copy())
+    return found
+
+
+def _independent(jacobians: list[Array], r: int) -> list[int]:
+    """Return r rows of a Jacobian, all where there are no more.
+
+    Of few choices that whose rows are farthest from dependent in all poses; of many what pivoting takes at the first.
+    """
+    p = jacobians[0].shape[0]
+    if p == r:
+        return list(range(r))
+    if math.comb(p, r) > CHOICES:
+        from scipy.linalg import qr
+
+        return sorted(int(i) for i in qr(jacobians[0].T, mode="economic", pivoting=True)[2][:r])
+    units = np.array([J / np.maximum(np.linalg.norm(J, axis=1, keepdims=True), 1e-300) for J in jacobians])
+    choices = list(itertools.combinations(range(p), r))
+    least = [float(np.linalg.svd(units[:, c], compute_uv=False)[:, -1].min()) for c in choices]
+    return list(choices[int(np.argmax(np.round(least, 9)))])

@@ -10,11 +10,12 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from ..common.turns import TURN, begun, next_to, way
+from ..common.turns import TURN, begun, next_to, splits, way
 from ..mechanism.bodymotion import BodyMotion, Motion, cross
 from ..mechanism.model import FRAME, Array, Joint, Model
 from ..runtime.outputs import angle_driver, homes, point_bodies, small_to_zero, turn_driver
 from ..runtime.parallel import each
+from ..runtime.sequence import Ints
 from .results import BodySeries, DriverSeries, JointSeries, PointSeries
 
 
@@ -123,6 +124,15 @@ def _planar_angle(model: Model, joint: Joint, first: BodyMotion, second: BodyMot
 
 def _spatial_angle(model: Model, joint: Joint, first: BodyMotion, second: BodyMotion, times: Array,
                    driver_values: Mapping[str, Array]) -> Motion:
+    angle, rate, acceleration = _angle_between(joint, first, second)
+    driven = _driven(angle_driver(model, joint), 0.0, driver_values)
+    if driven is not None:
+        return next_to(angle, driven), rate, acceleration
+    return _whole_turns(_continuous(angle, rate, acceleration, times), None), rate, acceleration
+
+
+def _angle_between(joint: Joint, first: BodyMotion, second: BodyMotion) -> Motion:
+    """Return the angle of a spatial joint, in (-π, π], with its rates."""
     assert first.omega is not None
     assert first.alpha is not None
     assert second.omega is not None
@@ -131,12 +141,19 @@ def _spatial_angle(model: Model, joint: Joint, first: BodyMotion, second: BodyMo
     n_a, n_b = first.vector(joint.normal_a)[0], second.vector(joint.normal_b)[0]
     angle = np.arctan2(_dot(axis, cross(n_a, n_b)), _dot(n_a, n_b))
     relative = second.omega - first.omega
-    rate = _dot(axis, relative)
     acceleration = _dot(axis, second.alpha - first.alpha) + _dot(axis_dot, relative)
-    driven = _driven(angle_driver(model, joint), 0.0, driver_values)
-    if driven is not None:
-        return next_to(angle, driven), rate, acceleration
-    return _whole_turns(_continuous(angle, rate, acceleration, times), None), rate, acceleration
+    return angle, _dot(axis, relative), acceleration
+
+
+def splits_of(model: Model, motions: Mapping[str, BodyMotion], times: Array) -> Ints:
+    """Return into how many parts each interval must be split for the whole turns of spatial joints to be certain."""
+    motions = {FRAME: still(model, len(times)), **motions}
+    counts = np.ones(max(len(times) - 1, 0), dtype=np.int64)
+    for joint in model.joints.values() if model.dimension == 3 else ():
+        if joint.kind in ("R", "C", "H") and angle_driver(model, joint) is None:
+            angle, rate, bend = _angle_between(joint, motions[joint.first], motions[joint.second])
+            counts = np.maximum(counts, splits(times, _continuous(angle, rate, bend, times), rate, bend))
+    return counts
 
 
 def _continuous(angle: Array, rate: Array, acceleration: Array, times: Array) -> Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -272,6 +272,11 @@ class Results:
             put(f"{name}.value", driver.value)
             if driver.effort is not None:
                 put(f"{name}.effort", driver.effort)
+        self._put_dynamics(put, put_vector)
+        return found
+
+    def _put_dynamics(self, put: Callable[[str, NDArray[Any]], None], put_vector: Callable[[str, Array], None]) -> None:
+        """Put the columns of efforts of actuators, reactions, vectors, energies and the criterion."""
         for name, actuator in (self.actuators or {}).items():
             put(f"{name}.effort", actuator.effort)
         for name, reaction in (self.reactions or {}).items():
@@ -291,7 +296,6 @@ class Results:
             put(f"criterion.{name}", values)
         if self.independent is not None:
             put("independent", np.array([" ".join(names) for names in self.independent], dtype=object))
-        return found
 
     def to_dataframe(self) -> pandas.DataFrame:
         """Return a pandas table with one row per time; `columns` says what each column is."""

@@ -18,7 +18,7 @@ from ..mechanism.model import Model
 from ..motion.results import Results
 from .arrows import Arrows, arrows, force_arrows, room
 from .draw import Drawing
-from .plot import default_names
+from .points_of_interest import default_names
 from .scene import build
 from .shapes import Scene
 from .unknown_names import listed

@@ -10,7 +10,7 @@ import numpy as np
 from ..common.errors import InputError, nearest
 from ..mechanism.model import Array, Model
 from ..motion.results import Results
-from .shapes import Scene
+from .shapes import Scene, round_value
 
 KINDS = {"velocity": ("#0a7d4f", "m/s"), "acceleration": ("#c4302b", "m/s²")}
 FORCES = {"reaction": ("#8a1fb5", "N"), "applied force": ("#d06a00", "N")}
@@ -33,12 +33,6 @@ class Arrows:
     @property
     def legend(self) -> str:
         return f"{self.kind}, {self.reference:g} {UNITS[self.kind]}"
-
-
-def round_value(x: float) -> float:
-    """Return the greatest of 1, 2, 5 times a power of ten that is not above x."""
-    power = 10.0 ** np.floor(np.log10(x))
-    return float(power * max(m for m in (1, 2, 5) if m * power <= x * (1 + 1e-12)))
 
 
 def arrows(scene: Scene, results: Results, kinds: Sequence[str], points: Sequence[str]) -> list[Arrows]:

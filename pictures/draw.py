@@ -10,7 +10,7 @@ import numpy as np
 from ..mechanism.model import Array
 from .arrows import UNITS, Arrows, room
 from .labels import offsets
-from .shapes import GROUND, INK, Dot, Scene, Shape
+from .shapes import GROUND, INK, Dot, Scene, Shape, trace_colours
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,8 +35,8 @@ class Drawing:
             _plane(ax, low, high, legends=len(vectors))
         else:
             _space(ax, low, high)
-        for name in traces:
-            ax.plot(*scene.path(name)[shown].T, color=scene.colour(name), linewidth=1.3, alpha=0.75, zorder=1.5,
+        for name, colour in trace_colours(traces).items():
+            ax.plot(*scene.path(name)[shown].T, color=colour, linewidth=1.3, alpha=0.75, zorder=1.5,
                     solid_capstyle="round")
         for tie in scene.ties:
             self._tie(scene.tie(tie))
@@ -47,12 +47,11 @@ class Drawing:
         for drawn in vectors:
             (self._arrows if flat else self._arrows3)(drawn)
         self._legend(vectors, low, high)
-        marked = list(scene.marked) if names is None else list(names)
+        marked = [*traces, *(n for n in scene.marked if n not in traces)] if names is None else list(names)
+        seen = [scene.path(name)[shown] for name in traces]
+        (self._labels if flat else self._labels3)(marked, [k] if label_steps is None else label_steps, seen)
         if flat:
-            seen = [scene.path(name)[shown] for name in traces]
-            self._labels(marked, [k] if label_steps is None else label_steps, seen)
-        else:
-            self._labels3(marked)
+            _scale(ax, scene, high[0])
         self.update(k)
 
     def update(self, k: int) -> None:
@@ -111,10 +110,14 @@ class Drawing:
         from matplotlib.patheffects import withStroke
 
         places = offsets(self.scene, names, FONT / 72 * self._per_inch(), steps, avoid)
-        for name in names:
+        for name, beside in places.items():
             text = self.ax.text(0, 0, name, fontsize=FONT, color=INK, ha="center", va="center", zorder=4,
                                 path_effects=[withStroke(linewidth=HALO, foreground="white")])
-            self._follow(text.set_position, self.scene.path(name) + places[name])
+            path = self.scene.path(name) + beside
+            self._follow(text.set_position, path)
+            # the title above must not meet a name
+            top = float(np.nanmax(path[list(steps), 1])) + 0.7 * FONT / 72 * self._per_inch()
+            self.ax.set_ylim(top=max(self.ax.get_ylim()[1], top))
 
     def _follow(self, put: Callable[[Any], object], path: Array) -> None:
         self._moves.append(lambda k: put(tuple(path[k])))
@@ -166,15 +169,24 @@ class Drawing:
 
         self._moves.append(move)
 
-    def _labels3(self, names: Sequence[str]) -> None:
+    def _labels3(self, names: Sequence[str], steps: Sequence[int], avoid: Sequence[Array]) -> None:
         from matplotlib.patheffects import withStroke
 
         ax: Any = self.ax
-        lift = np.array([0, 0, 2.0 * self.scene.unit])
-        for name in names:
-            text = ax.text(0, 0, 0, name, fontsize=FONT, color=INK, ha="center", va="bottom", zorder=9,
-                           path_effects=[withStroke(linewidth=HALO, foreground="white")])
-            self._follow(text.set_position_3d, self.scene.path(name) + lift)
+        matrix = ax.get_proj()  # parallel projection: affine
+        flat, shift = matrix[:2, :3] / matrix[3, 3], matrix[:2, 3] / matrix[3, 3]
+
+        def project(places: Array) -> Array:
+            return np.asarray(places @ flat.T + shift)
+
+        pixels = float(np.linalg.norm(ax.transData.transform((1.0, 0.0)) - ax.transData.transform((0.0, 0.0))))
+        figure = ax.get_figure(root=True)
+        unit = self.scene.unit * float(np.linalg.svd(flat, compute_uv=False)[0])
+        places = offsets(self.scene, names, FONT / 72 * figure.dpi / pixels, steps, avoid, project, unit)
+        for name, beside in places.items():
+            text = ax.text2D(0, 0, name, transform=ax.transData, fontsize=FONT, color=INK, ha="center", va="center",
+                             zorder=9, path_effects=[withStroke(linewidth=HALO, foreground="white")])
+            self._follow(text.set_position, project(self.scene.path(name)) + beside)
 
     def _legend(self, vectors: Sequence[Arrows], low: Array, high: Array) -> None:
         """Below the drawing, an arrow of a round value for each kind: in the plane to scale."""
@@ -199,6 +211,17 @@ class Drawing:
 
 def _longest(drawn: Arrows) -> float:
     return float(np.nanmax(np.linalg.norm(drawn.vectors, axis=2))) / drawn.length * drawn.reference
+
+
+def _scale(ax: Axes, scene: Scene, right: float) -> None:
+    """Below the drawing on the right, a length to scale."""
+    length, words = scene.bar
+    bottom, top = ax.get_ylim()
+    y, tick = bottom - 0.035 * (top - bottom), 0.01 * (top - bottom)
+    ax.plot([right - length, right - length, right - length, right, right, right],
+            [y + tick, y - tick, y, y, y + tick, y - tick], color=GROUND, linewidth=1.1, zorder=3)
+    ax.text(right - length / 2, y + tick, words, ha="center", va="bottom", fontsize=FONT - 1.5, color=GROUND)
+    ax.set_ylim(bottom=y - 2 * tick)
 
 
 def _plane(ax: Axes, low: Array, high: Array, legends: int) -> None:

@@ -16,7 +16,8 @@ from ..motion.results import Results
 from .arrows import force_arrows
 from .draw import FONT
 from .force_display import imbalance, powers
-from .plot import Row, default_names, draw_histories, draw_mechanism, known_names, name_curves, rows_of
+from .plot import Row, draw_histories, draw_mechanism, name_curves, points_among, rows_of
+from .points_of_interest import default_names
 from .scene import build
 from .unknown_names import listed
 from .window import window
@@ -63,7 +64,7 @@ def dynamics_figure(
             f"plot: the results of {results.mechanism} ({results.method}) hold no forces and energies - take those of "
             "inverse dynamics or of a simulation"
         )
-    chosen = [] if names is None else known_names(results, names)
+    chosen = [] if names is None else names_in("plot: names", names)
     rows = rows_of(results, chosen) if chosen else []
     if reactions:
         joints = default_joints(results) if reactions is True else names_in("plot: reactions", reactions)
@@ -77,7 +78,7 @@ def dynamics_figure(
     halves: Any = figure.subfigures(1, 2, width_ratios=(1.0, 1.3))
     left, right = halves
     step = _strained(results, span)
-    traced = [n for n in chosen if n in results.points] if chosen else default_names(results, model)
+    traced = points_among(results, chosen) if chosen else default_names(results, model)
     draw_mechanism(left, scene, traced, span, step, force_arrows(scene, model, results) if reactions else ())
     draw_histories(right, results, rows, span, COLOURS)
     shared = not_unique(results)

@@ -11,7 +11,7 @@ import numpy as np
 from ..mechanism.model import FRAME, Array
 from .arrows import Arrows, room
 from .labels import offsets
-from .shapes import GROUND, INK, Scene, Shape
+from .shapes import GROUND, INK, Scene, Shape, trace_colours
 
 if TYPE_CHECKING:
     from .animate import Film
@@ -35,7 +35,7 @@ class Sheet:
         wide, tall = self.high - self.low
         self.scale = float(min(WIDTH / wide, 620.0 / tall))
         self.left = (WIDTH - self.scale * wide) / 2
-        self.foot = 26.0 * len(film.vectors) + 8.0
+        self.foot = 26.0 * len(film.vectors) + 30.0
         self.height = float(HEAD + self.scale * tall + self.foot)
 
     def project(self, places: Array) -> Array:
@@ -71,9 +71,9 @@ def moving_svg(film: Film) -> str:
              f'<text x="{WIDTH - 16:g}" y="23" text-anchor="end" fill="#6b7280">'
              f"t = {scene.time[steps[0]]:.4g} … {scene.time[steps[-1]]:.4g} s, {film.pace}</text>",
              _heads(film.vectors)]
-    for name in film.traces:
+    for name, colour in trace_colours(film.traces).items():
         line = " ".join(f"{_n(x)},{_n(y)}" for x, y in sheet(scene.path(name)[steps]))
-        parts.append(f'<polyline points="{line}" fill="none" stroke="{scene.colour(name)}" stroke-width="1.6" '
+        parts.append(f'<polyline points="{line}" fill="none" stroke="{colour}" stroke-width="1.6" '
                      'stroke-opacity="0.75" stroke-linejoin="round"/>')
     for tie in scene.ties:
         ends = sheet(scene.tie(tie)[steps])
@@ -81,7 +81,18 @@ def moving_svg(film: Film) -> str:
         parts.append(_line(film, ends[:, 0], ends[:, 1], style))
     parts += _planar(film, sheet) if sheet.flat else _spatial(film, sheet)
     parts += _arrows(film, sheet) + _names(film, sheet) + _legend(film.vectors, sheet)
+    parts += _scale(scene, sheet)
     return "\n".join([*parts, "</svg>", ""])
+
+
+def _scale(scene: Scene, sheet: Sheet) -> list[str]:
+    """Return a length to scale, at the foot on the right; in space for what lies in the plane of the picture."""
+    length, words = scene.bar
+    right, y = WIDTH - 20.0, sheet.height - 12.0
+    left = right - length * sheet.scale
+    return [f'<path d="M{_n(left)} {_n(y - 4)}v8m0 -4H{_n(right)}m0 -4v8" stroke="{GROUND}" fill="none"/>',
+            f'<text x="{_n((left + right) / 2)}" y="{_n(y - 6)}" text-anchor="middle" font-size="11" '
+            f'fill="{GROUND}">{words}</text>']
 
 
 def _n(x: float) -> str:
@@ -200,8 +211,8 @@ def _names(film: Film, sheet: Sheet) -> list[str]:
     some = [steps[k] for k in np.unique(np.linspace(0, len(steps) - 1, 10).astype(int))]
     beside = name_offsets(scene, FONT / sheet.scale, some, [scene.path(name) for name in film.traces])
     parts = []
-    for name in scene.marked:
-        seen = sheet(scene.path(name)[steps]) + beside[name] * sheet.scale * np.array([1, -1]) + [0, 0.35 * FONT]
+    for name, way in beside.items():
+        seen = sheet(scene.path(name)[steps]) + way * sheet.scale * np.array([1, -1]) + [0, 0.35 * FONT]
         fixed = np.ptp(seen, axis=0).max() < 0.01
         motion = "" if fixed else (_values((_n(x) for x in seen[:, 0]), film, "x")
                                    + _values((_n(y) for y in seen[:, 1]), film, "y"))
@@ -211,10 +222,10 @@ def _names(film: Film, sheet: Sheet) -> list[str]:
 
 
 def name_offsets(scene: Scene, height: float, steps: Sequence[int], avoid: Sequence[Array]) -> dict[str, Array]:
-    """Return the way from each marked point to its name in the picture; in space straight up."""
+    """Return the way from each marked point to its name in the picture; in space in the isometric view."""
     if scene.dimension == 2:
         return offsets(scene, list(scene.marked), height, steps, avoid)
-    return {name: np.array([0, 1.8 * scene.unit + 0.6 * height]) for name in scene.marked}
+    return offsets(scene, list(scene.marked), height, steps, avoid, lambda places: np.asarray(places @ VIEW[:2].T))
 
 
 def _legend(vectors: Sequence[Arrows], sheet: Sheet) -> list[str]:

@@ -68,7 +68,7 @@ if (!data.traces.length) get("traces").parentElement.remove();
 const dot = (a, b) => a[0] * b[0] + a[1] * b[1] + (flat ? 0 : a[2] * b[2]);
 const project = p => flat ? p : [dot(view[0], p), dot(view[1], p)];
 const middle = [0, 1].map(k => (data.low[k] + data.high[k]) / 2);   // of the first view, which need not move
-const foot = 30 * data.arrows.length;
+const foot = 30 * data.arrows.length + 28;
 function screen(p) {
   const q = project(p);
   return [width / 2 + (q[0] - middle[0]) * scale * zoom, (height - foot) / 2 - (q[1] - middle[1]) * scale * zoom];
@@ -101,6 +101,7 @@ function drawShape(shape, points) {
   if (shape.closed && shape.fill) {
     pen.globalAlpha = shape.opacity; pen.fillStyle = shape.fill; pen.fill(); pen.globalAlpha = 1;
   }
+  if (!shape.width) return;
   pen.strokeStyle = shape.edge; pen.lineWidth = 1.35 * shape.width; pen.setLineDash(shape.dashed ? [9, 3, 2, 3] : []);
   pen.stroke(); pen.setLineDash([]);
 }
@@ -116,6 +117,17 @@ function drawArrow(from, to, colour) {
 function drawName(text, x, y, colour) {
   pen.lineWidth = 4; pen.strokeStyle = "#fff"; pen.strokeText(text, x, y);
   pen.fillStyle = colour; pen.fillText(text, x, y);
+}
+function drawScale() {   // a round length at the foot on the right; in space of what lies in the plane of the picture
+  const most = 0.2 * width / (scale * zoom), power = Math.pow(10, Math.floor(Math.log10(most)));
+  const length = power * (most >= 5 * power ? 5 : most >= 2 * power ? 2 : 1), long = length * scale * zoom;
+  const x = width - 22, y = height - 10;
+  pen.strokeStyle = "#6b7280"; pen.lineWidth = 1.3;
+  line([[x - long, y - 4], [x - long, y + 4], [x - long, y], [x, y], [x, y - 4], [x, y + 4]], false); pen.stroke();
+  pen.font = "12px system-ui, Helvetica, Arial, sans-serif"; pen.textAlign = "center"; pen.textBaseline = "bottom";
+  pen.fillStyle = "#6b7280";
+  pen.fillText(length >= 0.01 ? Number(length.toPrecision(3)) + " m" : Number((1000 * length).toPrecision(3)) + " mm",
+               x - long / 2, y - 5);
 }
 function draw() {
   pen.clearRect(0, 0, width, height);
@@ -150,6 +162,7 @@ function draw() {
     const [x, y] = screen(placed(n.body, n.place));
     drawName(n.text, x + n.beside[0], y - n.beside[1], "#20242b");
   }
+  drawScale();
   get("clock").textContent = "t = " + data.time[frame].toPrecision(4) + " s  (" + data.pace + ")";
 }
 

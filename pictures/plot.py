@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..common.errors import InputError
 from ..mechanism.arguments import names as names_in
-from ..mechanism.model import FRAME, Array, Model
-from ..motion.results import BodySeries, PointSeries, Results
+from ..mechanism.model import Array, Model
+from ..motion.quantities import Curve, coordinate, curves, found, shown_in, units_of
+from ..motion.results import Results
 from .arrows import arrows, force_arrows, room
 from .draw import FONT, Drawing
+from .points_of_interest import default_names, travelled
 from .scene import build
-from .shapes import COLOURS, Scene
+from .shapes import Scene, trace_colours
 from .unknown_names import listed
 from .window import window
 
@@ -22,28 +24,32 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-STYLES = ("-", "--", ":")
+ROUNDING = 1e-11  # of the largest number of a figure
+STYLES: tuple[Any, ...] = ("-", "--", ":")
 NO_COLOURS: Mapping[str, Mapping[str, str]] = {}
 
 
 def plot(results: Results, model: Model, names: Sequence[str] | None = None, start: float | None = None,
-         stop: float | None = None) -> Figure:
+         stop: float | None = None, over: str | None = None, unit: str | Sequence[str] | None = None,
+         magnitude: bool = False) -> Figure:
     """Return the figure of a report: the mechanism with the paths of points, and beside it the time histories.
 
-    `names` are points, bodies and joints; without them, the points that trace no plain circle, at most four. `start`
-    and `stop` choose the part of the run; one with many turns shows its first two unless told.
+    `names` are points, bodies, joints, drivers or columns of the table; `joint.C` says which C is meant. Without them,
+    a few points that a designer would look at. `over` names what stands on the horizontal axis instead of time,
+    `unit` units such as "mm,deg", `magnitude` asks for sizes instead of components. `start` and `stop` choose the part
+    of the run; one with many turns shows its first two unless told.
     """
     from matplotlib.figure import Figure
 
     scene = build(model, results)
-    chosen = default_names(results, model) if names is None else known_names(results, names)
-    rows = rows_of(results, chosen)
+    chosen = default_names(results, model) if names is None else names_in("plot: names", names)
+    rows = rows_of(results, chosen, unit, magnitude)
     figure = Figure(figsize=(11.5, max(4.6, 1.55 * len(rows) + 0.9)), layout="constrained")
-    halves: Any = figure.subfigures(1, 2, width_ratios=(1.0, 1.15))
+    halves: Any = figure.subfigures(1, 2, width_ratios=(1.0, 1.25))
     left, right = halves
     span = window(results, start, stop)
-    draw_mechanism(left, scene, [name for name in chosen if name in results.points], span)
-    draw_histories(right, results, rows, span)
+    draw_mechanism(left, scene, points_among(results, chosen), span)
+    draw_histories(right, results, rows, span, over=over, unit=unit)
     return figure
 
 
@@ -52,7 +58,7 @@ def histories(results: Results, names: Sequence[str] | None = None, start: float
     """Return the time histories of points (position, velocity, acceleration), bodies and joints (coordinate, rate)."""
     from matplotlib.figure import Figure
 
-    chosen = list(_moving(results))[:3] if names is None else known_names(results, names)
+    chosen = list(travelled(results))[:3] if names is None else names_in("plot: names", names)
     rows = rows_of(results, chosen)
     figure = Figure(figsize=(7.2, 1.7 * len(rows) + 0.9), layout="constrained")
     draw_histories(figure, results, rows, window(results, start, stop))
@@ -65,7 +71,7 @@ def paths(results: Results, model: Model, names: Sequence[str] | None = None, st
     from matplotlib.figure import Figure
 
     scene = build(model, results)
-    chosen = default_names(results, model) if names is None else known_names(results, names, points_only=True)
+    chosen = default_names(results, model) if names is None else points_among(results, names, only=True)
     drawn = arrows(scene, results, vectors, chosen) + (force_arrows(scene, model, results) if forces else [])
     low, high = room(scene, drawn)
     wide, tall = (high - low)[:2] if scene.dimension == 2 else (1.0, 0.9)
@@ -75,32 +81,16 @@ def paths(results: Results, model: Model, names: Sequence[str] | None = None, st
     return figure
 
 
-def default_names(results: Results, model: Model) -> list[str]:
-    """Return the points whose paths say most: those that are no pin of the frame and trace no circle about one."""
-    simple = set(model.bodies[FRAME].points)
-    pivoted = {body for joint in model.joints.values() if joint.kind == "R" and FRAME in (joint.first, joint.second)
-               for body in (joint.first, joint.second) if body != FRAME}
-    for body in pivoted:
-        simple |= set(model.bodies[body].points)
-    moving = _moving(results)
-    telling = [name for name in moving if name not in simple]
-    return (telling or list(moving))[:4]
-
-
-def _moving(results: Results) -> list[str]:
-    places = {name: point.position for name, point in results.points.items()}
-    return [name for name, place in places.items() if np.nanmax(np.ptp(place, axis=0), initial=0.0) > 0]
-
-
-def known_names(results: Results, names: Iterable[str], points_only: bool = False) -> list[str]:
-    """Return the names; wrong input where one is not known."""
-    known = {**results.points} if points_only else {**results.points, **results.bodies, **results.joints}
-    names = names_in("plot: names", names)
-    for name in names:
-        if name not in known:
-            what = "point" if points_only else "point, body or joint"
-            raise InputError(f"plot: '{name}' is no {what} of {results.mechanism}{listed(name, known)}")
-    return names
+def points_among(results: Results, names: Sequence[str], only: bool = False) -> list[str]:
+    """Return the points among names; wrong input where only points are asked for and one is none."""
+    points = []
+    for name in names_in("plot: names", names):
+        table, key = found(results, name)
+        if table == "points":
+            points.append(key)
+        elif only:
+            raise InputError(f"plot: '{name}' is no point of {results.mechanism}{listed(name, results.points)}")
+    return points
 
 
 # ---- the mechanism ------------------------------------------------------------------------------------------------
@@ -117,67 +107,74 @@ def draw_mechanism(figure: Any, scene: Scene, names: Sequence[str], span: tuple[
 Row = tuple[str, list[tuple[str, Array]]]  # the label of the vertical axis, and the curves with their names
 
 
-def rows_of(results: Results, names: Sequence[str]) -> list[Row]:
+def rows_of(results: Results, names: Sequence[str], unit: str | Sequence[str] | None = None,
+            magnitude: bool = False) -> list[Row]:
     """Sort the curves of the names into diagrams by what they measure."""
     rows: dict[str, list[tuple[str, Array]]] = {}
+    wanted = units_of(unit)
     for name in names:
-        series = results[name]
-        if isinstance(series, PointSeries):
-            for label, values in (("position / m", series.position), ("velocity / (m/s)", series.velocity),
-                                  ("acceleration / (m/s²)", series.acceleration)):
-                curves = rows.setdefault(label, [])
-                curves += [(f"{name} {axis}", values[:, k]) for k, axis in enumerate(results.axes)]
-            continue
-        for label, curve in _angular(name, series):
-            rows.setdefault(label, []).append(curve)
+        for curve in curves(results, name, magnitude):
+            factor, shown = shown_in(curve.unit, wanted)
+            title = f"{curve.quantity} / {shown}" if shown else curve.quantity
+            rows.setdefault(title, []).append((curve.label, factor * curve.values))
     if not rows:
         raise InputError(f"plot: {results.mechanism} has no curve to show; name points, bodies or joints that move")
     return list(rows.items())
 
 
-def _angular(name: str, series: Any) -> list[tuple[str, tuple[str, Array]]]:
-    found: list[tuple[str, tuple[str, Array]]] = []
-    rotation = getattr(series, "rotation", None)
-    angle, slide = getattr(series, "angle", None), getattr(series, "displacement", None)
-    body = isinstance(series, BodySeries)
-    rates = (series.angular_velocity, series.angular_acceleration) if body else (series.rate, series.acceleration)
-    if rotation is not None:
-        for k, axis in enumerate("xyz"):
-            found += [("angular velocity / (rad/s)", (f"{name} {axis}", rates[0][:, k])),
-                      ("angular acceleration / (rad/s²)", (f"{name} {axis}", rates[1][:, k]))]
-    elif angle is not None:
-        found += [("angle / rad", (name, angle)), ("angular velocity / (rad/s)", (name, rates[0])),
-                  ("angular acceleration / (rad/s²)", (name, rates[1]))]
-    if slide is not None:
-        own = (series.displacement_rate, series.displacement_acceleration) if angle is not None else rates
-        found += [("displacement / m", (name, slide)), ("velocity / (m/s)", (name, own[0])),
-                  ("acceleration / (m/s²)", (name, own[1]))]
-    return found
-
-
 def draw_histories(figure: Any, results: Results, rows: Sequence[Row], span: tuple[float, float],
-                   fixed: Mapping[str, Mapping[str, str]] = NO_COLOURS) -> None:
+                   fixed: Mapping[str, Mapping[str, str]] = NO_COLOURS, over: str | None = None,
+                   unit: str | Sequence[str] | None = None) -> None:
     """Draw one diagram per row, above each other, over the part of the run that is shown.
 
-    `fixed` gives colours to the curves of a diagram, by its title and their names.
+    `fixed` gives colours to the curves of a diagram, by its title and their names; such a diagram has its own legend,
+    the others share one.
     """
     shown = (results.time >= span[0]) & (results.time <= span[1])
     panes = np.atleast_1d(figure.subplots(len(rows), 1, sharex=True))
+    along = Curve("t", "s", "t", "", results.time) if over is None else coordinate(results, over)
+    factor, text = shown_in(along.unit, units_of(unit))
+    x = factor * along.values[shown]
     # a name keeps its colour in all diagrams; its components differ by the style of the line
-    owners = list(dict.fromkeys(label.rsplit(" ", 1)[0] for title, curves in rows if title not in fixed
-                                for label, _ in curves))
-    for ax, (title, curves) in zip(panes, rows, strict=True):
-        for label, values in curves:
-            owner, _, axis = label.rpartition(" ")
-            style = STYLES["xyz".index(axis)] if owner and axis in "xyz" else "-"
-            colour = (fixed[title][label] if title in fixed
-                      else COLOURS[owners.index(label.rsplit(" ", 1)[0]) % len(COLOURS)])
-            ax.plot(results.time[shown], values[shown], style, color=colour, linewidth=1.4, label=label,
+    owners = list(dict.fromkeys(_owner(label) for title, drawn in rows if title not in fixed for label, _ in drawn))
+    colours = trace_colours(owners)
+    largest = 0.0
+    for ax, (title, drawn) in zip(panes, rows, strict=True):
+        for label, values in drawn:
+            component = label[len(_owner(label)) + 1 :]
+            style = STYLES["xyz".index(component)] if component else "-"
+            colour = fixed[title][label] if title in fixed else colours[_owner(label)]
+            ax.plot(x, values[shown], style, color=colour, linewidth=1.4, label=label,
                     marker="o" if np.count_nonzero(shown) < 2 else None)
         _dress(ax, title)
-        name_curves(ax)
-    panes[-1].set_xlabel("t / s", fontsize=FONT)
+        size = max((float(np.nanmax(np.abs(values[shown]), initial=0.0)) for _, values in drawn), default=0.0)
+        if size < ROUNDING * largest:  # a diagram of nothing but rounding
+            ax.set_ylim(-1, 1)
+        largest = max(largest, size)
+        if title in fixed:
+            name_curves(ax)
+    panes[-1].set_xlabel(f"{along.owner if over else 't'} / {text}" if text else along.owner, fontsize=FONT)
     figure.align_ylabels()
+    if owners:
+        labels = [label for title, drawn in rows if title not in fixed for label, _ in drawn]
+        _legend(figure, colours, [axis for axis in "xyz" if any(_owner(n) != n and n.endswith(axis) for n in labels)])
+
+
+def _owner(label: str) -> str:
+    """Return whose curve a label names: `C` of `C x`."""
+    owner, blank, component = label.rpartition(" ")
+    return owner if blank and component in ("x", "y", "z") else label
+
+
+def _legend(figure: Any, colours: Mapping[str, str], components: Sequence[str]) -> None:
+    """Put one legend outside: the colours of the names, and the styles of the components."""
+    from matplotlib.lines import Line2D
+
+    entries = [Line2D([], [], color=colour, linewidth=1.6, label=name) for name, colour in colours.items()]
+    entries += [Line2D([], [], color="#20242b", linewidth=1.1, linestyle=STYLES["xyz".index(axis)], label=axis)
+                for axis in components]
+    figure.legend(handles=entries, loc="outside right upper", fontsize=FONT - 1.5, frameon=False, handlelength=2.2,
+                  ncols=1 + len(entries) // 25)
 
 
 def name_curves(ax: Axes) -> None:

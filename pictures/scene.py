@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import cycle
 
 import numpy as np
@@ -9,7 +10,8 @@ import numpy as np
 from ..mechanism.model import FRAME, Array, Model, Spring
 from ..motion.results import Results
 from .shapes import COLOURS, GROUND, PAPER, Dot, DrawnPose, Scene, Shape, Tie
-from .symbols import planar_symbols, spatial_symbols
+from .symbols import planar_symbols, spatial_symbols, tied_points
+from .telescopes import driven_distances
 
 
 def poses(model: Model, results: Results) -> dict[str, DrawnPose]:
@@ -49,16 +51,17 @@ def symbol_size(model: Model, results: Results) -> float:
     return max(min(0.017 * span, 0.2 * shortest), 0.006 * span) or 1.0
 
 
-def build(model: Model, results: Results) -> Scene:
-    """Return the scene of a mechanism and its results."""
+def build(model: Model, results: Results, colours: Mapping[str, str] | None = None) -> Scene:
+    """Return the scene of a mechanism and its results; `colours` of its rigid bodies, where not the usual ones."""
     where = poses(model, results)
-    unit, colours = symbol_size(model, results), body_colours(model)
+    unit, colours = symbol_size(model, results), dict(colours or body_colours(model))
     symbols = planar_symbols if model.dimension == 2 else spatial_symbols
     shapes, dots = symbols(model, results, where, colours, unit)
+    more = driven_distances(model, results, unit)
+    shapes, dots, where = shapes + more[0], dots + more[1], where | more[2]
     shapes = [shape for shape in shapes if shape.body in where]
     dots = [dot for dot in dots if dot.body in where]
     ties = tuple(Tie(load.bodies, load.ends) for load in model.loads if isinstance(load, Spring))
-    ties += tuple(Tie(d.bodies, d.ends) for d in model.drivers.values() if d.kind == "distance" and d.ends is not None)
     ends = [end for tie in ties for end in zip(tie.bodies, tie.ends, strict=True)]
     dots += [Dot(body, place, 0.55 * unit, PAPER, GROUND, 5) for body, place in ends]
     low, high = _limits(shapes, dots, where, len(results))
@@ -68,7 +71,7 @@ def build(model: Model, results: Results) -> Scene:
 
 def _marked(model: Model, where: dict[str, DrawnPose]) -> dict[str, tuple[str, Array]]:
     """Points worth a name: those in joints, and those that only mark a place on a moving body."""
-    tied = {joint.at for joint in model.joints.values()}
+    tied = tied_points(model)
     found: dict[str, tuple[str, Array]] = {}
     for body in sorted(model.bodies.values(), key=lambda b: b.name == FRAME):
         for point, local in body.points.items():

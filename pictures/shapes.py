@@ -5,6 +5,7 @@ A scene knows no drawing library. Everything that draws (figures, GIF, film, pag
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +16,17 @@ INK = "#20242b"
 GROUND = "#6b7280"
 PAPER = "#ffffff"
 COLOURS = ("#2f6db5", "#d9782d", "#2f8f5b", "#b23a6b", "#7556b0", "#8a6a2f", "#1f93a3", "#c24a44", "#5d7f1f", "#a3569a")
+
+
+def trace_colours(names: Sequence[str]) -> dict[str, str]:
+    """Return the colours of paths: those that the curves of the same names have in diagrams."""
+    return {name: COLOURS[k % len(COLOURS)] for k, name in enumerate(names)}
+
+
+def round_value(x: float) -> float:
+    """Return the greatest of 1, 2, 5 times a power of ten that is not above x."""
+    power = 10.0 ** np.floor(np.log10(x))
+    return float(power * max(m for m in (1, 2, 5) if m * power <= x * (1 + 1e-12)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,6 +99,12 @@ class Scene:
         return np.stack(ends, axis=1)
 
     @property
+    def bar(self) -> tuple[float, str]:
+        """A round length for the scale of the drawing, and its words."""
+        length = round_value(0.22 * float(np.max((self.high - self.low)[:2])))
+        return length, f"{length:g} m" if length >= 0.01 else f"{1000 * length:g} mm"
+
+    @property
     def span(self) -> float:
         return float(np.max(self.high - self.low))
 
@@ -95,7 +113,3 @@ class Scene:
         body, local = self.marked[point]
         pose = self.poses[body]
         return np.asarray(pose.origin + pose.rotation @ local)
-
-    def colour(self, point: str) -> str:
-        """Return the colour of the body that carries a marked point."""
-        return self.colours[self.marked[point][0]]

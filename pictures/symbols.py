@@ -8,7 +8,8 @@ import numpy as np
 
 from ..mechanism.model import FRAME, Array, Joint, Model
 from ..motion.results import Results
-from . import outlines
+from . import outlines, telescopes
+from .hulls import faces
 from .outlines import across
 from .shapes import GROUND, INK, PAPER, Dot, DrawnPose, Shape
 
@@ -101,6 +102,9 @@ def _planar_slide(model: Model, results: Results, joint: Joint, colours: Colours
         shapes += [Shape(FRAME, stroke, False, GROUND, 0.8, layer=0)
                    for stroke in outlines.hatching(floor[0], floor[1], 0.75 * unit * side, 0.95 * unit)]
     else:
+        cylinder = telescopes.slide(model, joint, least, most, colours, unit)
+        if cylinder:
+            return cylinder, []
         edge = colours[joint.first]
         shapes.append(Shape(joint.first, outlines.rounded(ends, 0.45 * unit), True, edge, 1.0, edge, 0.35, layer=1))
     shape = outlines.block(joint.b, joint.axis_b, length, height)
@@ -117,12 +121,19 @@ def _tint(colour: str) -> str:
 def _pivots(model: Model, joint: Joint) -> list[Array] | None:
     """Return where the two bodies of a gear pivot on its carrier, in their own axes, or None."""
     found = []
+    carrier = joint.carrier or FRAME
+    pins = {name: [model.bodies[j.first].outside(j.a) for j in model.joints.values()
+                   if j.kind == "R" and name in (j.first, j.second)] for name in (carrier, joint.first, joint.second)}
+    size = 1e-9 * model.size
     for body in (joint.first, joint.second):
-        pivot = next((j.a if j.first == body else j.b for j in model.joints.values()
-                      if j.kind == "R" and {j.first, j.second} == {body, joint.carrier or FRAME}), None)
-        if pivot is None:
+        # on the carrier itself, or both on one axis of a third body
+        direct = [model.bodies[j.first].outside(j.a) for j in model.joints.values()
+                  if j.kind == "R" and {j.first, j.second} == {body, carrier}]
+        shared = [p for p in pins[body] if any(np.linalg.norm(p - q) <= size for q in pins[carrier])]
+        places = direct or shared
+        if not places:
             return None
-        found.append(pivot)
+        found.append(model.bodies[body].inside(places[0]))
     return found
 
 
@@ -139,9 +150,16 @@ def _gear(model: Model, joint: Joint, colours: Colours, unit: float) -> list[Sha
     radii = (abs(ratio) * second, second)
     shapes = []
     for name, pivot, radius in zip((joint.first, joint.second), pivots, radii, strict=True):
-        colour, tooth = colours[name], min(0.8 * unit, 0.15 * radius)
-        shapes += [Shape(name, outlines.wheel(pivot, radius, tooth), True, colour, 1.1, colour, 0.16, layer=1),
-                   Shape(name, outlines.circle(pivot, radius, 96), True, colour, 0.8, dashed=True, layer=1)]
+        colour, tooth = colours[name], min(0.8 * unit, 0.15 * min(radii))
+        flanks = outlines.wheel(pivot, radius, tooth)
+        if ratio > 0 and radius == max(radii):  # an inside mesh: the larger one is a ring
+            rim = outlines.circle(pivot, radius + 3 * tooth, 96)
+            ring = np.concatenate([rim, rim[:1], flanks[:1], flanks[::-1]])
+            shapes += [Shape(name, ring, True, colour, 0.0, colour, 0.2, layer=0),
+                       Shape(name, rim, True, colour, 1.1, layer=0), Shape(name, flanks, True, colour, 1.1, layer=0)]
+        else:
+            shapes.append(Shape(name, flanks, True, colour, 1.1, colour, 0.16, layer=1))
+        shapes.append(Shape(name, outlines.circle(pivot, radius, 96), True, colour, 0.8, dashed=True, layer=1))
     return shapes
 
 
@@ -190,24 +208,31 @@ def spatial_symbols(
     """Return the shapes and dots of a spatial mechanism."""
     shapes: list[Shape] = []
     dots: list[Dot] = []
-    tied = {joint.at for joint in model.joints.values()}
+    tied = tied_points(model)
     for body in model.bodies.values():
         colour = colours[body.name]
         if body.name == FRAME:
             shapes += [shape for point, local in body.points.items() if point in tied for shape in _tripod(local, unit)]
             continue
         points = np.array(list(body.points.values()))
-        if len(points) > 2:
-            shapes.append(Shape(body.name, points, True, colour, 3.0, colour, 0.25))
-        elif len(points) == 2:
-            shapes.append(Shape(body.name, points, False, colour, 5.0))
+        if len(points) > 1:
+            sides = faces(points)
+            solid = len(sides) > 1
+            shapes += [Shape(body.name, side, True, colour, 1.6 if solid else 3.0, colour, 0.13 if solid else 0.25)
+                       if len(side) > 2 else Shape(body.name, side, False, colour, 5.0) for side in sides]
         dots += [Dot(body.name, local, 0.5 * unit, colour, PAPER)
                  for point, local in body.points.items() if point not in tied]
     for joint in model.joints.values():
-        shapes += _spatial_joint(results, joint, colours, unit)
+        shapes += _spatial_joint(model, results, joint, colours, unit)
         if joint.kind in ("R", "S", "U"):
             dots.append(Dot(joint.first, joint.a, (1.0 if joint.kind == "S" else 0.7) * unit, PAPER, INK))
     return shapes, dots
+
+
+def tied_points(model: Model) -> set[str | None]:
+    """Return the points where something is held: by a joint, or by a driven distance."""
+    ends = [point for driver in model.drivers.values() for point in driver.points or ()]
+    return {*(joint.at for joint in model.joints.values()), *ends}
 
 
 def _tripod(place: Array, unit: float) -> list[Shape]:
@@ -217,7 +242,7 @@ def _tripod(place: Array, unit: float) -> list[Shape]:
             *(Shape(FRAME, np.array([place, corner]), False, GROUND, 1.0, layer=0) for corner in foot)]
 
 
-def _spatial_joint(results: Results, joint: Joint, colours: Colours, unit: float) -> list[Shape]:
+def _spatial_joint(model: Model, results: Results, joint: Joint, colours: Colours, unit: float) -> list[Shape]:
     first, second = colours[joint.first], colours[joint.second]
 
     def stroke(body: str, centre: Array, axis: Array, half: float, colour: str, width: float) -> Shape:
@@ -230,6 +255,9 @@ def _spatial_joint(results: Results, joint: Joint, colours: Colours, unit: float
                 stroke(joint.second, joint.b, joint.axis_b, 2 * unit, second, 3.2)]
     if joint.kind in ("P", "C", "H"):
         least, most = _travel(results, joint)
+        cylinder = telescopes.slide(model, joint, least, most, colours, unit) if joint.kind != "H" else []
+        if cylinder:
+            return cylinder
         reach = 4 * unit
         guide = np.array([joint.a + (least - reach) * joint.axis_a, joint.a + (most + reach) * joint.axis_a])
         return [Shape(joint.first, guide, False, first, 1.6, layer=1),

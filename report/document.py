@@ -14,7 +14,8 @@ from ..common.files import check_target, write_whole
 from ..mechanism.analysis_steps import structural_pairs
 from ..mechanism.model import FRAME, Model
 from ..pictures.diagram import structural_diagram
-from ..pictures.plot import default_names, histories, paths
+from ..pictures.plot import histories, paths
+from ..pictures.points_of_interest import default_names
 from .content import Content, Progress, gather
 from .cycle import TRANSMITTING
 from .latex import escaped, safe

@@ -23,7 +23,7 @@ LAYERS = (
     ("designs", "verification"),
     ("pictures", "report", "studio"),
     ("api",),
-    ("cli", "bench"),
+    ("cli", "bench", "examples"),
 )
 LEVEL = {room: level for level, rooms in enumerate(LAYERS) for room in rooms}
 

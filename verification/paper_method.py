@@ -10,7 +10,7 @@ with rate one, which gives the term that Eq. 33 and 36 lack. The emitted formula
 from __future__ import annotations
 
 import time as clock
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from types import ModuleType
@@ -30,6 +30,7 @@ METHODS = {"td-paper": "td", "3ot-paper": "3ot"}
 POSITION, VELOCITY, ACCELERATION = 1, 2, 3  # how far a step goes
 TOLERANCE = 1e-12  # of |Φ|, by the square of the size
 MOST_ITERATIONS = 50
+NOTHING_MORE: Mapping[str, Collection[str]] = {}
 
 
 @dataclass(frozen=True)
@@ -41,9 +42,19 @@ class Stepped:
 
 
 def step_through(
-    sequence: Sequence, time: Array, state: Array, numbers: Array, method: str, size: float, upto: int = ACCELERATION
+    sequence: Sequence,
+    time: Array,
+    state: Array,
+    numbers: Array,
+    method: str,
+    size: float,
+    upto: int = ACCELERATION,
+    counted: Mapping[str, Collection[str]] = NOTHING_MORE,
 ) -> Stepped:
-    """Solve all lanes but the first of a state again, group by group; φ of the first lane is where Newton starts."""
+    """Solve all lanes of a state again, group by group; φ of the first lane is where Newton starts.
+
+    `counted` are entries of h, by type, that count as not fixed although nothing moves them.
+    """
     edges, signs = np.array([0, len(time)], dtype=np.int64), np.zeros((1, max(sequence.n_signs, 1)))
     iterations, fixed = 0, {ZERO, ONE, *sequence.program.constants}
     for i, item in enumerate(sequence.items):
@@ -51,9 +62,13 @@ def step_through(
         if item.kind == "group" and step is not None and not step.solver.group.module.PROFILES:
             par = np.array(sequence.numbers_of(step, numbers)[0])
             rows = (np.asarray(step.h_rows, dtype=np.int64), np.asarray(step.phi_rows, dtype=np.int64))
-            moving = np.array([j for j, row in enumerate(rows[0]) if int(row) not in fixed], dtype=np.int64)
-            sweep = paper_sweep(step.solver.group.module, METHODS[method] == "3ot")
-            lost, taken = sweep(time, state, *rows, moving, par, TOLERANCE * max(1.0, size) ** 2, upto)
+            module = step.solver.group.module
+            more = counted.get(module.NAME, ())
+            named = zip(module.INDEPENDENT, rows[0], strict=True)
+            moving = [j for j, (name, row) in enumerate(named) if int(row) not in fixed or name in more]
+            sweep = paper_sweep(module, METHODS[method] == "3ot")
+            close = TOLERANCE * max(1.0, size) ** 2
+            lost, taken = sweep(time, state, *rows, np.array(moving, dtype=np.int64), par, close, upto)
             iterations += int(taken)
             if lost < len(time):
                 return Stepped(iterations, (step.plan.name, int(lost)))

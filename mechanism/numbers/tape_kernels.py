@@ -146,6 +146,26 @@ def value(op, x, y):  # type: ignore[no-untyped-def]
 
 
 @njit(**OPTIONS)
+def combine(op, x, y, out, m):  # type: ignore[no-untyped-def]
+    """The four operations of arithmetic, and the negative, of m designs."""
+    if op == ADD:
+        for k in range(m):
+            out[k] = x[k] + y[k]
+    elif op == SUBTRACT:
+        for k in range(m):
+            out[k] = x[k] - y[k]
+    elif op == MULTIPLY:
+        for k in range(m):
+            out[k] = x[k] * y[k]
+    elif op == DIVIDE:
+        for k in range(m):
+            out[k] = x[k] / y[k]
+    else:
+        for k in range(m):
+            out[k] = -x[k]
+
+
+@njit(**OPTIONS)
 def forward(code, wide, designs, work, first, m):  # type: ignore[no-untyped-def]
     """Fill the rows of m designs from `first` on."""
     base = work.shape[0] - code.shape[0]
@@ -155,21 +175,8 @@ def forward(code, wide, designs, work, first, m):  # type: ignore[no-untyped-def
             work[given + i, k] = designs[i, first + k]
     for n in range(code.shape[0]):
         op, a, b, o = code[n, 0], code[n, 1], code[n, 2], base + n
-        if op == ADD:
-            for k in range(m):
-                work[o, k] = work[a, k] + work[b, k]
-        elif op == SUBTRACT:
-            for k in range(m):
-                work[o, k] = work[a, k] - work[b, k]
-        elif op == MULTIPLY:
-            for k in range(m):
-                work[o, k] = work[a, k] * work[b, k]
-        elif op == DIVIDE:
-            for k in range(m):
-                work[o, k] = work[a, k] / work[b, k]
-        elif op == NEGATE:
-            for k in range(m):
-                work[o, k] = -work[a, k]
+        if op in (ADD, SUBTRACT, MULTIPLY, DIVIDE, NEGATE):
+            combine(op, work[a], work[b], work[o], m)
         elif op == ABSOLUTE:
             for k in range(m):
                 work[o, k] = abs(work[a, k])
@@ -289,6 +296,29 @@ def rate(op, x, y, z, dx, dy):  # type: ignore[no-untyped-def]
     return dx  # WRAP
 
 
+@njit(**OPTIONS)
+def combined_rates(op, work, rates, a, b, o, m):  # type: ignore[no-untyped-def]
+    """The rates of operations whose rates depend on their values, of m designs."""
+    if op == MULTIPLY:
+        for k in range(m):
+            rates[o, k] = rates[a, k] * work[b, k] + work[a, k] * rates[b, k]
+    elif op == DIVIDE:
+        for k in range(m):
+            rates[o, k] = (rates[a, k] - work[o, k] * rates[b, k]) / work[b, k]
+    elif op == ABSOLUTE:
+        for k in range(m):
+            rates[o, k] = rates[a, k] if work[a, k] >= 0.0 else -rates[a, k]
+    elif op == SQUARE_ROOT:
+        for k in range(m):
+            rates[o, k] = 0.0 if rates[a, k] == 0.0 else rates[a, k] / (2.0 * work[o, k])
+    elif op == MINIMUM:
+        for k in range(m):
+            rates[o, k] = rates[a, k] if work[a, k] <= work[b, k] else rates[b, k]
+    else:
+        for k in range(m):
+            rates[o, k] = rates[a, k] if work[a, k] >= work[b, k] else rates[b, k]
+
+
 @njit(**OPTIONS)  # not before somebody asks for derivatives
 def tangents(code, wide, wanted, designs, work, rates, found):  # type: ignore[no-untyped-def]
     """Write the derivatives of the wanted numbers by every parameter: `found` is (number, parameter, design).
@@ -306,33 +336,10 @@ def tangents(code, wide, wanted, designs, work, rates, found):  # type: ignore[n
                     rates[given + i, k] = 1.0 if i == j else 0.0
             for n in range(code.shape[0]):
                 op, a, b, o = code[n, 0], code[n, 1], code[n, 2], base + n
-                if op == ADD:
-                    for k in range(m):
-                        rates[o, k] = rates[a, k] + rates[b, k]
-                elif op == SUBTRACT:
-                    for k in range(m):
-                        rates[o, k] = rates[a, k] - rates[b, k]
-                elif op == MULTIPLY:
-                    for k in range(m):
-                        rates[o, k] = rates[a, k] * work[b, k] + work[a, k] * rates[b, k]
-                elif op == DIVIDE:
-                    for k in range(m):
-                        rates[o, k] = (rates[a, k] - work[o, k] * rates[b, k]) / work[b, k]
-                elif op == NEGATE:
-                    for k in range(m):
-                        rates[o, k] = -rates[a, k]
-                elif op == ABSOLUTE:
-                    for k in range(m):
-                        rates[o, k] = rates[a, k] if work[a, k] >= 0.0 else -rates[a, k]
-                elif op == SQUARE_ROOT:
-                    for k in range(m):
-                        rates[o, k] = 0.0 if rates[a, k] == 0.0 else rates[a, k] / (2.0 * work[o, k])
-                elif op == MINIMUM:
-                    for k in range(m):
-                        rates[o, k] = rates[a, k] if work[a, k] <= work[b, k] else rates[b, k]
-                elif op == MAXIMUM:
-                    for k in range(m):
-                        rates[o, k] = rates[a, k] if work[a, k] >= work[b, k] else rates[b, k]
+                if op in (ADD, SUBTRACT, NEGATE):
+                    combine(op, rates[a], rates[b], rates[o], m)
+                elif op in (MULTIPLY, DIVIDE, ABSOLUTE, SQUARE_ROOT, MINIMUM, MAXIMUM):
+                    combined_rates(op, work, rates, a, b, o, m)
                 elif op == FIT:
                     for k in range(m):
                         fit_rates(work, rates, wide, a, o, k)

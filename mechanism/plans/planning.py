@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from ...common.blas import one_blas_thread
 from ...common.errors import AssemblyError, InputError
 from ..constraint_network import freedoms, rows
 from ..diagnosis import many
@@ -26,11 +27,12 @@ def study(model: Model) -> Structure:
 
     plain = nominal(model)  # the rank is that of all designs but special ones, which a run's residuals tell
     start = np.array([plain.simulation.start])
-    try:
-        poses = assemble(plain, {n: float(d.motion(start)[0, 0]) for n, d in plain.drivers.items()})
-    except AssemblyError:
-        return counted  # the count is all there is; a run says why it cannot be assembled
-    found = compare(plain, poses, nearby(plain, poses))
+    with one_blas_thread():
+        try:
+            poses = assemble(plain, {n: float(d.motion(start)[0, 0]) for n, d in plain.drivers.items()})
+        except AssemblyError:
+            return counted  # the count is all there is; a run says why it cannot be assembled
+        found = compare(plain, poses, nearby(plain, poses))
     ranks = RankReport(
         found.mobility,
         {e.name: e.n_rows for e in found.redundant if not e.driver},

@@ -84,3 +84,19 @@ def test_help_says_how_long_a_film_is(capsys: pytest.CaptureFixture[str]) -> Non
     with pytest.raises(SystemExit):
         main(["animate", "--help"])
     assert "2 to 20 s" in said(capsys)
+
+
+def test_plot_of_named_quantities_over_another(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A joint with the name of a point, sizes, units, and an angle on the horizontal axis."""
+    four_bar = str(ROOT / "examples" / "four-bar.toml")
+    out = tmp_path / "x.svg"
+    names = ["--names", "joint.C,P,crank.omega", "--over", "joint.A", "--unit", "mm,deg", "--magnitude"]
+    assert main(["plot", four_bar, *names, *TIMES, "-o", str(out)]) == 0
+    assert out.stat().st_size > 10_000
+    assert main(["plot", four_bar, "--names", "joint.Q", *TIMES, "-o", str(tmp_path / "y.svg")]) == 2
+    assert "'joint.Q' is no point" in said(capsys)
+    assert main(["plot", four_bar, "--over", "P", *TIMES, "-o", str(tmp_path / "y.svg")]) == 2
+    assert "several components" in said(capsys)
+    assert main(["run", four_bar, "--names", "joint.C", "--unit", "deg", *TIMES]) == 0
+    assert "joint.C angle deg" in said(capsys)
+    assert not (tmp_path / "y.svg").exists()

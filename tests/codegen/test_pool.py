@@ -108,7 +108,7 @@ def test_operation_count(expression: sp.Expr, count: int) -> None:
 def test_operations_of_the_rrr_constraints() -> None:
     """Twice |C - P|^2 - L^2: two differences, two squares, their sum, L squared, the last difference."""
     derivation = derive(read_spec(RRR))
-    kernels = build_kernels(derivation, find_closed_form(derivation)).kernels
+    kernels = build_kernels(derivation, find_closed_form(derivation), derivation.blocks).kernels
     (constraint,) = (k for k in kernels if k.name == "constraint_at")
     assert constraint.operations == 2 * (2 + 2 + 1 + 1 + 1)
 
@@ -123,7 +123,7 @@ from assurgent.codegen.specification_reader import read_spec
 from assurgent.runtime.library import package_folder
 
 derivation = derive(read_spec(package_folder("codegen") / "groups" / "rrr.toml"))
-module = emit(derivation, build_kernels(derivation, find_closed_form(derivation)), "rrr.toml")
+module = emit(derivation, build_kernels(derivation, find_closed_form(derivation), derivation.blocks), "rrr.toml")
 print(hashlib.sha256(module.text.encode()).hexdigest())
 """
 

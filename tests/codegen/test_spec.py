@@ -411,7 +411,7 @@ def emitted(text: str, origin: str = "d.toml") -> str:
     """The module of a specification, after the same checks as in the pipeline."""
     derivation = derive(parse_spec(text, "d.toml"))
     check_rank(derivation)
-    return emit(derivation, build_kernels(derivation, find_closed_form(derivation)), origin).text
+    return emit(derivation, build_kernels(derivation, find_closed_form(derivation), derivation.blocks), origin).text
 
 
 # ---- texts of a specification cannot leave the docstring ----

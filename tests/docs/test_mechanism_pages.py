@@ -190,6 +190,8 @@ def test_the_gallery_is_what_its_script_writes(gallery: ModuleType) -> None:
 
 
 def test_every_example_has_a_small_picture(gallery: ModuleType) -> None:
+    from assurgent.pictures import still
+
     names = [path.stem for path in gallery.examples()]
     assert set(gallery.VIEWS) <= set(names)  # an example without a view of its own shows no paths
     assert sorted(path.stem for path in gallery.PICTURES.glob("*")) == sorted(names)
@@ -197,10 +199,24 @@ def test_every_example_has_a_small_picture(gallery: ModuleType) -> None:
         data = (gallery.PICTURES / f"{name}.png").read_bytes()
         assert data[:8] == b"\x89PNG\r\n\x1a\n"
         wide, tall = struct.unpack(">II", data[16:24])
-        assert wide <= gallery.WIDTH
-        assert tall <= gallery.HEIGHT
-        assert max(wide / gallery.WIDTH, tall / gallery.HEIGHT) > 0.98  # as large as it may be
+        assert wide <= still.WIDTH
+        assert tall <= still.HEIGHT
+        assert max(wide / still.WIDTH, tall / still.HEIGHT) > 0.98  # as large as it may be
         assert len(data) < LARGEST_PICTURE
+
+
+def test_the_commands_of_the_gallery_give_its_pictures(gallery: ModuleType, tmp_path: Path) -> None:
+    """Byte for byte those of the script, which wrote the page; here the quick ones of a few kinds."""
+    from assurgent.cli.commands import main
+
+    for name in ("four-bar", "rssr"):
+        path = ROOT / "examples" / f"{name}.toml"
+        (line,) = (w for w in gallery.entry(path).splitlines() if w.strip().startswith("assurgent draw"))
+        words = line.split()[1:]
+        words[1], words[-1] = str(path), str(tmp_path / words[-1])
+        assert main(words) == 0
+        outcome = run(reader.load(path))
+        assert Path(words[-1]).read_bytes() == gallery.draw(outcome.model, outcome.results, name)
 
 
 @pytest.mark.parametrize("name", ["excavator", "four-bar"])

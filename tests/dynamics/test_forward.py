@@ -9,7 +9,7 @@ from scipy.special import ellipk
 
 from assurgent.common.errors import AssurgentError, InputError
 from assurgent.dynamics import array_heads as chain
-from assurgent.dynamics import integrator, partition
+from assurgent.dynamics import integrator, partition, stepping
 from assurgent.dynamics.forward import simulate
 from assurgent.dynamics.instant_kinematics import Mechanics
 from assurgent.dynamics.stepping import Stepping
@@ -123,6 +123,61 @@ def test_a_jump_within_a_step_ends_the_run(monkeypatch, fixed_step):
     assert 0.0099 < outcome.results.time[-1] <= outcome.stop.time < 0.03
     # fixed steps of order four on their way of 0.01 s
     assert np.ptp(outcome.results.energy.total) < (1e-9 if fixed_step is None else 1e-6) * 142
+
+
+@pytest.mark.parametrize("fixed_step", [None, 1e-3])
+@pytest.mark.parametrize("checked", [True, False])
+def test_rates_that_jump_are_found_by_the_energy_alone(monkeypatch, fixed_step, checked):
+    """A step goes on smoothly from rates that are not those of the step before: without the check nobody notices."""
+    model = load(FAULTS / "W15-simulate-partition-loses-energy.toml")
+    monkeypatch.setattr(partition, "CLEARLY", np.inf)  # no change of coordinates
+    right = Stepping.go
+
+    def go(self: Stepping) -> int:
+        if self.time < 0.01:
+            self.control[integrator.END] = 0.0105
+            why = right(self)
+            self.control[integrator.END] = 0.03
+            return why
+        self.y[1:-1] *= 1.2  # one coordinate, its rate, the energy
+        self.K[0] = self.machine.enter(self.time, self.y[:-1])
+        self.control[integrator.BALANCE] *= 1.0 if checked else np.inf
+        return right(self)
+
+    monkeypatch.setattr(Stepping, "go", go)
+    outcome = simulate(model, np.linspace(0, 0.03, 31), fixed_step=fixed_step)
+    spread = np.ptp(outcome.results.energy.total) / 142
+    if checked:
+        assert outcome.stop is not None
+        assert "energy jump" in outcome.stop.message
+        assert 0.0099 < outcome.results.time[-1] <= outcome.stop.time < 0.03
+        assert spread < (1e-9 if fixed_step is None else 1e-6)
+    else:
+        assert outcome.stop is None
+        assert spread > 0.1
+
+
+@pytest.mark.parametrize("checked", [True, False])
+def test_coordinates_that_move_otherwise_are_found_by_the_energy_alone(mechanisms, read, monkeypatch, checked):
+    """Other rates behind a change of coordinates, which its own comparison of the bodies does not see."""
+    monkeypatch.setattr(partition, "CLEARLY", 1.5)
+
+    def same(self: partition.Partition, *_: object) -> bool:
+        self.zdot = 1.01 * self.zdot
+        return True
+
+    monkeypatch.setattr(partition.Partition, "_same", same)
+    monkeypatch.setattr(stepping, "BALANCE", stepping.BALANCE if checked else np.inf)
+    outcome = simulate(read(mechanisms.ROCKING), np.linspace(0, 2, 101), reactions=False)
+    spread = np.ptp(outcome.results.energy.total) / outcome.results.energy.kinetic.max()
+    assert outcome.results.diagnostics["coordinate_changes"] >= 1
+    if checked:
+        assert outcome.stop is not None
+        assert "energy jump" in outcome.stop.message
+        assert spread < 1e-9
+    else:
+        assert outcome.stop is None
+        assert spread > 1e-3
 
 
 @pytest.mark.parametrize("n", [1, 3])

@@ -368,7 +368,7 @@ def test_a_length_that_the_reader_refuses_is_not_kept() -> None:
 
 def test_tracing_needs_no_compiler_until_it_is_compiled() -> None:
     code = (
-        "import sys; from assurgent.mechanism import tracing;"
+        "import sys; from assurgent.mechanism.numbers import tracing;"
         "assert 'numba' not in sys.modules and 'sympy' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

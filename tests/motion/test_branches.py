@@ -156,7 +156,7 @@ def test_few_instants_about_a_driver_at_rest() -> None:
     from pathlib import Path
 
     from assurgent.mechanism.reader import load
-    from assurgent.motion.bridges import INEXACT
+    from assurgent.motion.change_points import INEXACT
 
     model = load(Path(__file__).parents[2] / "examples" / "scissor-lift.toml", {})
     few = run(model, np.array([2.0, 6.0, 10.0, 14.0, 18.0]))

@@ -14,7 +14,7 @@ import pytest
 TOP = Path(__file__).parents[2]
 PROJECT = tomllib.loads((TOP / "pyproject.toml").read_text(encoding="utf-8"))
 PACKAGE_DIR: dict[str, str] = PROJECT["tool"]["setuptools"]["package-dir"]
-SHIPPED = {".py", ".jinja", ".toml", ".json", ".typed"}
+SHIPPED = {".py", ".jinja", ".toml", ".json", ".typed", ".js", ".css", ".html", ".svg", ".woff2", ".txt"}
 DELETED = "assurgent/runtime/deleted_long_ago.py"
 
 

@@ -93,7 +93,7 @@ def test_histories_show_the_curves_of_the_results(samples):
     np.testing.assert_array_equal(curves["position\nm", "C x"], results.points["C"].position[:, 0])
     np.testing.assert_array_equal(curves["angular velocity\nrad/s", "rod"], results.bodies["rod"].angular_velocity)
     np.testing.assert_array_equal(curves["velocity\nm/s", "guide"], results.joints["guide"].rate)
-    with pytest.raises(InputError, match=r"'guid' is no point, body or joint.*did you mean 'guide'"):
+    with pytest.raises(InputError, match=r"'guid' is no point, body, joint or driver.*did you mean 'guide'"):
         histories(results, ["guid"])
 
 

@@ -39,7 +39,7 @@ def test_newton_from_the_step_before_needs_small_steps() -> None:
 @pytest.mark.long
 def test_the_papers_redundant_groups_against_the_exact_motion() -> None:
     n, speed = 240, chains.SPATIAL_SPEEDS[-1]
-    chain = chains.spatial_redundant(2, speed)
+    chain = chains.paper_spatial(2, speed)
     begun = Modular(chain, n)
     sequence = chain.program.sequence
     exact = chains.spatial_exact(2, speed, begun.time, True)

@@ -1,0 +1,384 @@
+"""Compiled semi-recursive methods: right-hand side, projection and notes in relative coordinates, by address.
+
+Imported only where it runs, because it loads Numba. A state holds the relative coordinates z of the spanning tree (four
+Euler parameters for a ball), then their rates. Loops are closed by the rows of cut joints and drivers in absolute
+coordinates (`generated/joints`) on the bodies of the tree (Eq. 56 to 63 of Yu et al.).
+"""
+
+from __future__ import annotations
+
+import functools
+
+from numba import carray, cfunc, njit
+
+from ..codegen import jointcodes as code
+from ..runtime.sources import dated
+from . import array_heads as heads
+from . import bodyhead as place
+from . import jointhead, treehead
+from .augmentedkernels import (
+    CLOSED,
+    CLOSING,
+    SIGNATURE,
+    eliminate,
+    finish_address,
+    parameter_rates,
+    turn_parameters,
+)  # fmt: skip
+from .bodyforces import wrenches
+from .jointkernels import CALLED, FAR, INTERNAL, doubles, integers, lines, prepare, rates
+from .treedynamics import add_row, articulate, body_inertia, carry_motion, mass_matrix, shift_force
+from .treehead import BALL
+from .treekinematics import make_columns, move_first, move_second, pose
+
+
+@njit(**INTERNAL)
+@dated
+def kinematics(head, q, v):  # type: ignore[no-untyped-def]
+    """Bodies, columns and bias accelerations of the tree."""
+    n, w = head[place.COUNT], head[place.WIDTH]
+    nv, second = head[treehead.N_V], head[treehead.SECOND] != 0
+    bodies = carray(doubles(head[place.BODIES]), (n, code.BODY2 if w == 3 else code.BODY3))
+    bias = carray(doubles(head[place.ACCELERATION]), (n, w))
+    parent, order = carray(integers(head[treehead.PARENT]), n), carray(integers(head[treehead.ORDER]), n - 1)
+    motion = carray(integers(head[treehead.FIRST_MOTION]), n + 1)
+    a, b = carray(doubles(head[treehead.POINT_A]), (n, 3)), carray(doubles(head[treehead.POINT_B]), (n, 3))
+    turn = carray(doubles(head[treehead.TURN]), (n, 9))
+    kinds = carray(integers(head[treehead.MOTION_KIND]), FAR)
+    axes = carray(doubles(head[treehead.MOTION_AXIS]), (FAR, 3))
+    pitch = carray(doubles(head[treehead.PITCH]), FAR)
+    at, to = carray(integers(head[treehead.MOTION_Q]), FAR), carray(integers(head[treehead.MOTION_V]), FAR)
+    columns, x = carray(doubles(head[treehead.COLUMNS]), (nv, w)), carray(doubles(head[treehead.REFERENCE]), (n, 3))
+    Z = carray(doubles(head[treehead.INTERMEDIATE]), (n, 2 * w))
+    for m in range(n - 1):
+        i = order[m]
+        p, first, last = parent[i], motion[i], motion[i + 1]
+        pose(i, p, first, last, kinds, axes, pitch, at, q, a, b, turn, bodies)
+        if second:
+            make_columns(i, p, first, last, kinds, axes, pitch, to, a, b, bodies, x, columns)
+            move_second(i, p, first, last, kinds, axes, pitch, to, a, b, v, columns, bodies, Z, bias)
+        else:
+            for c in range(w // 3 + 1):
+                x[i, c] = bodies[i, c]
+            make_columns(i, p, first, last, kinds, axes, pitch, to, a, b, bodies, x, columns)
+            move_first(i, p, first, last, kinds, axes, pitch, to, a, b, v, bodies, bias)
+
+
+@njit(**INTERNAL)
+@dated
+def recursion(head):  # type: ignore[no-untyped-def]
+    """Inertia and missing forces M q̈_bias - Q of every body at its point of reference."""
+    n, w = head[place.COUNT], head[place.WIDTH]
+    bodies = carray(doubles(head[place.BODIES]), (n, code.BODY2 if w == 3 else code.BODY3))
+    bias, wrench = carray(doubles(head[place.ACCELERATION]), (n, w)), carray(doubles(head[place.WRENCH]), (n, w))
+    mass, about = carray(doubles(head[place.MASS]), n), carray(doubles(head[place.ABOUT]), (n, 9))
+    turned = carray(doubles(head[place.INERTIA]), (n, 9))
+    M, force = carray(doubles(head[treehead.RECURSIVE_INERTIA]), (n, w, w)), carray(
+        doubles(head[treehead.RECURSIVE_FORCE]), (n, w)
+    )
+    x = carray(doubles(head[treehead.REFERENCE]), (n, 3))
+    d = 2 if w == 3 else 3
+    for k in range(1, n):
+        cx, cy = bodies[k, 0] - x[k, 0], bodies[k, 1] - x[k, 1]
+        cz = bodies[k, 2] - x[k, 2] if w == 6 else 0.0
+        body_inertia(k, mass, about, turned, cx, cy, cz, M)
+        for c in range(d):
+            force[k, c] = mass[k] * bias[k, c] - wrench[k, c]
+        if w == 3:
+            force[k, 2] = about[k, 0] * bias[k, 2] - wrench[k, 2] + cx * force[k, 1] - cy * force[k, 0]
+        else:
+            fx, fy, fz = force[k, 0], force[k, 1], force[k, 2]
+            for c in range(3):
+                force[k, 3 + c] = -wrench[k, 3 + c]
+                for j in range(3):
+                    force[k, 3 + c] += turned[k, 3 * c + j] * bias[k, 3 + j]
+            force[k, 3] += cy * fz - cz * fy
+            force[k, 4] += cz * fx - cx * fz
+            force[k, 5] += cx * fy - cy * fx
+
+
+@njit(**INTERNAL)
+@dated
+def closing_rows(head, t, A, held):  # type: ignore[no-untyped-def]
+    """C_z of all closing rows, scaled, into A behind the rates, and its transpose; Φ, Φ̇ and γ are left with the joints.
+
+    `held`: columns of independent rates stay zero.
+    """
+    n, w, nv = head[place.COUNT], head[place.WIDTH], head[treehead.N_V]
+    joints = carray(integers(head[place.JOINTS]), jointhead.SIZE)
+    bodies = carray(doubles(head[place.BODIES]), (n, code.BODY2 if w == 3 else code.BODY3))
+    parent, start = carray(integers(head[treehead.PARENT]), n), carray(integers(head[treehead.FIRST_COLUMN]), n)
+    count, free = carray(integers(head[treehead.N_COLUMNS]), n), carray(integers(head[treehead.INDEPENDENT]), nv)
+    columns, x = carray(doubles(head[treehead.COLUMNS]), (nv, w)), carray(doubles(head[treehead.REFERENCE]), (n, 3))
+    scales, closing = carray(doubles(head[treehead.SCALES]), FAR), carray(integers(head[treehead.CLOSING]), FAR)
+    items = carray(integers(joints[jointhead.ITEMS]), (joints[jointhead.LINES], code.ITEM_SIZE))
+    J = carray(doubles(joints[jointhead.J]), (joints[jointhead.ROWS], 3, w))
+    work, spare = carray(doubles(joints[jointhead.WORK]), (6, 2 + 3 * w)), carray(doubles(head[treehead.SPARE]), (8, w))
+    prepare(joints, t)
+    at = nv
+    for m in range(head[treehead.N_CLOSING]):
+        e = closing[m]
+        lines(joints, e, e + 1, work)
+        rates(joints, e, e + 1)
+        roles = 3 if items[e, code.KIND] == code.GEAR2 else 2
+        for row in range(items[e, code.ROW], items[e, code.ROW] + items[e, code.ROWS]):
+            for c in range(nv):
+                A[at, c] = 0.0
+            for role in range(roles):
+                k = items[e, code.FIRST + role]
+                if k > 0:
+                    dx, dy = bodies[k, 0] - x[k, 0], bodies[k, 1] - x[k, 1]
+                    dz = bodies[k, 2] - x[k, 2] if w == 6 else 0.0
+                    for c in range(w):
+                        spare[2, c], spare[3, c] = J[row, role, c], 0.0
+                    shift_force(spare, 2, 3, dx, dy, dz)  # from the centre to the point of reference: Dᵀ
+                    add_row(k, spare[3], parent, start, count, x, columns, spare, A[at])
+            for c in range(nv):
+                if held and free[c] != 0:
+                    A[at, c] = 0.0
+                A[at, c] *= scales[c] / scales[at]
+                A[c, at] = A[at, c]
+            at += 1
+
+
+@njit(**INTERNAL)
+@dated
+def closing_sides(head, b, what):  # type: ignore[no-untyped-def]
+    """Right-hand sides of the closing rows: less Φ (0), Φ̇ (1), or γ + J q̈_bias with Baumgarte's terms (2, Eq. 60)."""
+    n, w, nv = head[place.COUNT], head[place.WIDTH], head[treehead.N_V]
+    joints = carray(integers(head[place.JOINTS]), jointhead.SIZE)
+    items = carray(integers(joints[jointhead.ITEMS]), (joints[jointhead.LINES], code.ITEM_SIZE))
+    J = carray(doubles(joints[jointhead.J]), (joints[jointhead.ROWS], 3, w))
+    phi, rate = carray(doubles(joints[jointhead.PHI]), FAR), carray(doubles(joints[jointhead.RATE]), FAR)
+    gamma, bias = carray(doubles(joints[jointhead.GAMMA]), FAR), carray(doubles(head[place.ACCELERATION]), (n, w))
+    scales, closing = carray(doubles(head[treehead.SCALES]), FAR), carray(integers(head[treehead.CLOSING]), FAR)
+    numbers = carray(doubles(head[treehead.STABILISING]), 2)
+    at = nv
+    for m in range(head[treehead.N_CLOSING]):
+        e = closing[m]
+        for row in range(items[e, code.ROW], items[e, code.ROW] + items[e, code.ROWS]):
+            if what == 0:
+                b[at] = -phi[row] / scales[at]
+            elif what == 1:
+                b[at] = -rate[row] / scales[at]
+            else:
+                total = gamma[row]
+                for role in range(3):
+                    k = items[e, code.FIRST + role]
+                    for c in range(w):
+                        total += J[row, role, c] * bias[k, c]
+                if head[treehead.LOOPS] == treehead.STABILISED:
+                    total += 2.0 * numbers[0] * rate[row] + numbers[1] * numbers[1] * phi[row]
+                b[at] = -total / scales[at]
+            at += 1
+
+
+# ---- closing ------------------------------------------------------------------------------------------------------
+@njit(**INTERNAL)
+@dated
+def displace(head, q, change):  # type: ignore[no-untyped-def]
+    """Move the relative coordinates by small changes of their rates' kind; Euler parameters are turned."""
+    n = head[place.COUNT]
+    motion = carray(integers(head[treehead.FIRST_MOTION]), n + 1)
+    kinds = carray(integers(head[treehead.MOTION_KIND]), FAR)
+    at, to = carray(integers(head[treehead.MOTION_Q]), FAR), carray(integers(head[treehead.MOTION_V]), FAR)
+    for m in range(motion[n]):
+        if kinds[m] == BALL:
+            turn_parameters(q, at[m], change[to[m]], change[to[m] + 1], change[to[m] + 2])
+        else:
+            q[at[m]] += change[to[m]]
+
+
+@njit(**INTERNAL)
+@dated
+def close(head, t, q, v, held):  # type: ignore[no-untyped-def]
+    """Close the loops by the smallest changes of coordinates, then of rates; False where that fails."""
+    nv, rows = head[treehead.N_V], head[treehead.N_ROWS]
+    total = nv + rows
+    A, b = carray(doubles(head[treehead.MATRIX]), (total, total)), carray(doubles(head[treehead.SIDE]), total)
+    scales, pivots = carray(doubles(head[treehead.SCALES]), FAR), carray(integers(head[treehead.PIVOTS]), total)
+    closed = False
+    for step in range(CLOSING + 1):
+        kinematics(head, q, v)
+        A[:, :] = 0.0
+        closing_rows(head, t, A, held)
+        for i in range(nv):
+            A[i, i], b[i] = 1.0, 0.0
+        closing_sides(head, b, 1 if closed else 0)
+        if eliminate(A, b, pivots, total, head[treehead.REDUNDANT] != 0) < 0:
+            return False
+        largest = 0.0
+        for i in range(nv):
+            largest = max(largest, abs(b[i]))
+            b[i] *= scales[i]
+        if closed:
+            for i in range(nv):
+                v[i] += b[i]
+            return True
+        displace(head, q, b)
+        closed = largest < CLOSED
+        if step == CLOSING - 1 and not closed:
+            return False
+    return False
+
+
+# ---- the equations of motion --------------------------------------------------------------------------------------
+@njit(**INTERNAL)
+@dated
+def open_tree(head, out):  # type: ignore[no-untyped-def]
+    """z̈ of an open tree, and the accelerations of its bodies; False where a joint moves no mass."""
+    n, w, nv = head[place.COUNT], head[place.WIDTH], head[treehead.N_V]
+    parent, order = carray(integers(head[treehead.PARENT]), n), carray(integers(head[treehead.ORDER]), n - 1)
+    start, count = carray(integers(head[treehead.FIRST_COLUMN]), n), carray(integers(head[treehead.N_COLUMNS]), n)
+    columns, x = carray(doubles(head[treehead.COLUMNS]), (nv, w)), carray(doubles(head[treehead.REFERENCE]), (n, 3))
+    M = carray(doubles(head[treehead.RECURSIVE_INERTIA]), (n, w, w))
+    force = carray(doubles(head[treehead.RECURSIVE_FORCE]), (n, w))
+    kept = carray(doubles(head[treehead.KEPT]), (n, 3, 7, 6))
+    return articulate(order, parent, start, count, x, columns, M, force, head[treehead.SECOND] != 0, kept, out)
+
+
+@njit(**INTERNAL)
+@dated
+def closed_loops(head, t, out):  # type: ignore[no-untyped-def]
+    """z̈ from Eq. 61, 63, and the accelerations of the bodies (less bias) in the recursion's forces."""
+    nv = head[treehead.N_V]
+    total = nv + head[treehead.N_ROWS]
+    A, b = carray(doubles(head[treehead.MATRIX]), (total, total)), carray(doubles(head[treehead.SIDE]), total)
+    A[:, :] = 0.0
+    masses(head, A, b)
+    closing_rows(head, t, A, False)
+    closing_sides(head, b, 2)
+    scales, weight = carray(doubles(head[treehead.SCALES]), FAR), 1e-300
+    for i in range(nv):
+        for j in range(nv):
+            A[i, j] *= scales[i] * scales[j]
+        weight = max(weight, A[i, i])
+    for i in range(nv):
+        for j in range(nv):
+            A[i, j] /= weight
+        b[i] *= scales[i] / weight
+    if eliminate(A, b, carray(integers(head[treehead.PIVOTS]), total), total, head[treehead.REDUNDANT] != 0) < 0:
+        return False
+    for i in range(nv):
+        out[i] = b[i] * scales[i]
+    carry(head, out)
+    return True
+
+
+@njit(**INTERNAL)
+@dated
+def masses(head, A, b):  # type: ignore[no-untyped-def]
+    """M̄ and Q̄ from the recursion's inertia and forces, which are spent."""
+    n, w, nv = head[place.COUNT], head[place.WIDTH], head[treehead.N_V]
+    mass_matrix(
+        carray(integers(head[treehead.ORDER]), n - 1), carray(integers(head[treehead.PARENT]), n),
+        carray(integers(head[treehead.FIRST_COLUMN]), n), carray(integers(head[treehead.N_COLUMNS]), n),
+        carray(doubles(head[treehead.REFERENCE]), (n, 3)), carray(doubles(head[treehead.COLUMNS]), (nv, w)),
+        carray(doubles(head[treehead.RECURSIVE_INERTIA]), (n, w, w)),
+        carray(doubles(head[treehead.RECURSIVE_FORCE]), (n, w)), head[treehead.SECOND] != 0,
+        carray(doubles(head[treehead.SPARE]), (8, w)), A, b,
+    )  # fmt: skip
+
+
+@njit(**INTERNAL)
+@dated
+def carry(head, zddot):  # type: ignore[no-untyped-def]
+    """V z̈ of all bodies at their points of reference, into the recursion's forces."""
+    n, w, nv = head[place.COUNT], head[place.WIDTH], head[treehead.N_V]
+    parent, order = carray(integers(head[treehead.PARENT]), n), carray(integers(head[treehead.ORDER]), n - 1)
+    start, count = carray(integers(head[treehead.FIRST_COLUMN]), n), carray(integers(head[treehead.N_COLUMNS]), n)
+    columns, x = carray(doubles(head[treehead.COLUMNS]), (nv, w)), carray(doubles(head[treehead.REFERENCE]), (n, 3))
+    moved = carray(doubles(head[treehead.RECURSIVE_FORCE]), (n, w))
+    for c in range(w):
+        moved[0, c] = 0.0
+    for m in range(n - 1):
+        i = order[m]
+        p = parent[i]
+        carry_motion(moved, p, i, x[i, 0] - x[p, 0], x[i, 1] - x[p, 1], x[i, 2] - x[p, 2])
+        for j in range(start[i], start[i] + count[i]):
+            for r in range(w):
+                moved[i, r] += columns[j, r] * zddot[j]
+
+
+@njit(**INTERNAL)
+@dated
+def accelerations(head):  # type: ignore[no-untyped-def]
+    """Add what the rates' accelerations move to the bias, at the centres (D, Eq. 28)."""
+    n, w = head[place.COUNT], head[place.WIDTH]
+    bodies = carray(doubles(head[place.BODIES]), (n, code.BODY2 if w == 3 else code.BODY3))
+    bias, x = carray(doubles(head[place.ACCELERATION]), (n, w)), carray(doubles(head[treehead.REFERENCE]), (n, 3))
+    moved, spare = carray(doubles(head[treehead.RECURSIVE_FORCE]), (n, w)), carray(
+        doubles(head[treehead.SPARE]), (8, w)
+    )
+    for k in range(1, n):
+        for c in range(w):
+            spare[0, c] = moved[k, c]
+        dz = bodies[k, 2] - x[k, 2] if w == 6 else 0.0
+        carry_motion(spare, 0, 1, bodies[k, 0] - x[k, 0], bodies[k, 1] - x[k, 1], dz)
+        for c in range(w):
+            bias[k, c] += spare[1, c]
+
+
+@dated
+def _rates(ints_at, x_at):  # type: ignore[no-untyped-def]
+    """ż and z̈ at a state; bodies and their accelerations are left behind."""
+    ints, x = carray(ints_at, FAR), carray(x_at, FAR)
+    head = carray(integers(ints[heads.HEAD + place.OWN_BODIES]), place.SIZE)
+    nq, t = head[treehead.N_Q], x[heads.TIME]
+    q = x[ints[heads.Y] :]
+    v = q[nq:]
+    if head[treehead.LOOPS] == treehead.PARTITIONED and head[treehead.N_ROWS] > 0 and not close(head, t, q, v, True):
+        return 1
+    kinematics(head, q, v)
+    wrenches(head, t)
+    recursion(head)
+    out = x[ints[heads.Y] + 2 * ints[heads.FREE] :]
+    found = closed_loops(head, t, out[nq:]) if head[treehead.N_ROWS] > 0 else open_tree(head, out[nq:])
+    if not found:
+        return 1
+    accelerations(head)
+    coordinate_rates(head, q, v, out)
+    return 0
+
+
+@njit(**INTERNAL)
+@dated
+def coordinate_rates(head, q, v, out):  # type: ignore[no-untyped-def]
+    """The rates of the coordinates: those of Euler parameters from the relative angular velocity."""
+    n = head[place.COUNT]
+    motion = carray(integers(head[treehead.FIRST_MOTION]), n + 1)
+    kinds = carray(integers(head[treehead.MOTION_KIND]), FAR)
+    at, to = carray(integers(head[treehead.MOTION_Q]), FAR), carray(integers(head[treehead.MOTION_V]), FAR)
+    for m in range(motion[n]):
+        i, j = at[m], to[m]
+        if kinds[m] == BALL:
+            parameter_rates(q, i, v[j], v[j + 1], v[j + 2], out)
+        else:
+            out[i] = v[j]
+
+
+@dated
+def _project(ints_at, x_at):  # type: ignore[no-untyped-def]
+    """Put a state onto the closing rows, as far as the way of closing loops asks for it."""
+    ints, x = carray(ints_at, FAR), carray(x_at, FAR)
+    head = carray(integers(ints[heads.HEAD + place.OWN_BODIES]), place.SIZE)
+    q = x[ints[heads.Y] :]
+    n = head[place.COUNT]
+    motion, kinds = carray(integers(head[treehead.FIRST_MOTION]), n + 1), carray(
+        integers(head[treehead.MOTION_KIND]), FAR
+    )
+    at = carray(integers(head[treehead.MOTION_Q]), FAR)
+    for m in range(motion[n]):
+        if kinds[m] == BALL:
+            turn_parameters(q, at[m], 0.0, 0.0, 0.0)  # of unit length again
+    if head[treehead.N_ROWS] == 0 or head[treehead.LOOPS] == treehead.STABILISED:
+        return 0
+    held = head[treehead.LOOPS] == treehead.PARTITIONED
+    return 0 if close(head, x[heads.TIME], q, q[head[treehead.N_Q] :], held) else 1
+
+
+@functools.cache
+def addresses() -> tuple[int, int, int]:
+    """Return the addresses of right-hand side, projection, and what follows an accepted step."""
+    rate, project = (int(cfunc(SIGNATURE, **CALLED)(f).address) for f in (_rates, _project))
+    return rate, project, finish_address()

@@ -1,0 +1,1 @@
+"""Example mechanisms; the studio offers them as templates."""

@@ -1,0 +1,54 @@
+"""One picture of a mechanism for a page or a report: at an instant, with paths, without a margin."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..common.errors import InputError
+from ..mechanism.model import Model
+from ..motion.results import Results
+from .plot import paths
+
+WIDTH, HEIGHT = 480, 400  # pixels at most
+MARGIN = 24  # pixels, before the picture is made smaller
+SHRINK = 0.75  # of the figure but not of its letters, which would be hard to read
+COLOURS = 128  # of the palette: a third of the bytes, and no difference to be seen
+
+
+def still(
+    results: Results,
+    model: Model,
+    names: Sequence[str] | None = None,
+    instant: float | None = None,
+    vectors: Sequence[str] = (),
+    forces: bool = False,
+    kind: str = "png",
+) -> bytes:
+    """Return the picture of a mechanism at the instant of its results that is nearest, as a PNG, SVG or PDF file."""
+    if not len(results):
+        raise InputError(f"drawing: {results.mechanism} has no solved instant to show")
+    first, last = float(results.time[0]), float(results.time[-1])
+    if instant is not None and not first <= instant <= last:
+        raise InputError(f"drawing: t = {instant:g} s is outside the run, which is from {first:g} to {last:g} s")
+    step = 0 if instant is None else int(np.argmin(np.abs(results.time - instant)))
+    figure = paths(results, model, names, step, vectors, forces)
+    figure.axes[0].set_title("")
+    figure.set_size_inches(*(SHRINK * figure.get_size_inches()))
+    raw = io.BytesIO()
+    figure.savefig(raw, format=kind, dpi=300, bbox_inches="tight", metadata={"Date": None} if kind == "svg" else None)
+    return _trimmed(raw) if kind == "png" else raw.getvalue()
+
+
+def _trimmed(raw: io.BytesIO) -> bytes:
+    """Return a PNG without its margin, at most 480 x 400 pixels."""
+    from PIL import Image, ImageOps
+
+    image = Image.open(raw).convert("RGB")
+    image = ImageOps.expand(image.crop(ImageOps.invert(image).getbbox()), MARGIN, "white")
+    image.thumbnail((WIDTH, HEIGHT), Image.Resampling.LANCZOS)
+    out = io.BytesIO()
+    image.quantize(COLOURS, dither=Image.Dither.NONE).save(out, "PNG", optimize=True)
+    return out.getvalue()

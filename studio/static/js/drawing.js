@@ -1,0 +1,130 @@
+// The mechanism as SVG: the symbols of the scene ride on their bodies; only transforms change from frame to frame.
+import { s } from "./dom.js";
+import { state, on, place } from "./store.js";
+import { view, matrix, toScreen, gridLayer } from "./view.js";
+import { overlays } from "./overlays.js";
+
+// The colours of the product's pictures that follow the theme of the page.
+const THEMED = { "#20242b": "var(--ink)", "#ffffff": "var(--sheet)", "#6b7280": "var(--ground)", "#d7dbe1": "var(--ground-fill)" };
+const themed = (colour) => THEMED[colour] || colour;
+
+export function poseAt(scene, body, frame) {
+  const motion = scene.bodies[body], wide = scene.wide, count = motion.length / wide;
+  const k = Math.min(count - 1, Math.floor(frame)), next = Math.min(count - 1, k + 1), f = frame - k;
+  const at = (i) => { const a = motion[k * wide + i]; return f > 0 && next > k ? a + f * (motion[next * wide + i] - a) : a; };
+  const c = at(2), sn = at(3), size = Math.hypot(c, sn) || 1;
+  return [at(0), at(1), c / size, sn / size];
+}
+
+const pathOf = (outline, closed) => `M${outline.map(([x, y]) => `${x} ${y}`).join("L")}${closed ? "Z" : ""}`;
+
+export function drawing(home) {
+  const world = s("g.scene"), ties = s("g.ties"), points = s("g.points"), gesture = s("g.gesture");
+  const extra = overlays();
+  const svg = s("svg", { role: "img", "aria-label": "mechanism" }, gridLayer(), extra.below, extra.rams, ties, world, extra.above, points, gesture);
+  home.append(svg);
+  let moving = [], marks = [];
+
+  function build() {
+    const scene = state.scene?.dimension === 2 ? state.scene : null;
+    moving = [];
+    const layers = [];
+    let last = null, group = null;
+    const into = (body) => {
+      if (body !== last) {
+        group = s("g", { "data-body": body });
+        layers.push(group);
+        moving.push([group, body]);
+        last = body;
+      }
+      return group;
+    };
+    for (const shape of scene?.shapes || []) {
+      const filled = shape.closed && shape.fill;
+      into(shape.body).append(s("path", {
+        d: pathOf(shape.outline, shape.closed), fill: filled ? themed(shape.fill) : "none", "fill-opacity": filled ? shape.opacity : undefined,
+        stroke: themed(shape.edge), "stroke-width": 1.35 * shape.width, "stroke-linejoin": "round", "stroke-linecap": "round", "stroke-dasharray": shape.dashed ? "9 3 2 3" : undefined,
+      }));
+    }
+    for (const dot of scene?.dots || []) {
+      into(dot.body).append(s("circle", { cx: dot.place[0], cy: dot.place[1], r: dot.radius, fill: themed(dot.fill), stroke: themed(dot.edge), "stroke-width": 1.6, "vector-effect": "non-scaling-stroke" }));
+    }
+    world.replaceChildren(...layers, ...sketched(scene));
+    ties.replaceChildren(...(scene?.ties || []).map(() => s("line", { stroke: "var(--ground)", "stroke-width": 2, "stroke-dasharray": "3 3" })));
+    buildPoints();
+    extra.build();
+    update();
+    mark();
+  }
+
+  // Bodies of a mechanism that cannot be read yet: lines between the points of the sketch.
+  function sketched(scene) {
+    if (scene) return [];
+    return Object.entries(state.data.bodies || {}).filter(([name]) => name !== "frame").map(([name, body]) => {
+      const places = (body.points || []).map((p) => state.sketch[p]).filter(Boolean);
+      const d = places.length > 1 ? pathOf(places, places.length > 2) : "";
+      return s("g", { "data-body": name }, s("path", { d, fill: "none", stroke: "var(--soft)", "stroke-width": 4, "stroke-opacity": 0.5, "stroke-linecap": "round" }));
+    });
+  }
+
+  function buildPoints() {
+    const names = new Set([...Object.keys(state.sketch), ...Object.keys(state.series).filter((k) => k.endsWith(".x") && state.series[`${k.slice(0, -2)}.vx`] !== undefined || (k.endsWith(".x") && state.sketch[k.slice(0, -2)])).map((k) => k.slice(0, -2))]);
+    if (state.scene?.dimension === 3 || state.data.space === "spatial") names.clear();
+    const used = new Set(Object.values(state.data.bodies || {}).flatMap((body) => body.points || []));
+    marks = [...names].map((name) => {
+      const node = s(used.has(name) ? "g" : "g.free", { "data-point": name }, s("circle.ring", { r: 8 }), s("circle.hit", { r: 10 }), used.has(name) ? null : s("circle", { r: 3, fill: "var(--soft)" }), s("text", { x: 9, y: -8 }, name));
+      return [node, name];
+    });
+    points.replaceChildren(...marks.map(([node]) => node));
+  }
+
+  function update() {
+    const scene = state.scene;
+    world.setAttribute("transform", matrix());
+    ties.setAttribute("transform", matrix());
+    if (scene?.dimension === 2) {
+      for (const [node, body] of moving) {
+        const [x, y, c, sn] = poseAt(scene, body, state.frame);
+        node.setAttribute("transform", `matrix(${c} ${sn} ${-sn} ${c} ${x} ${y})`);
+      }
+      const k = Math.round(state.frame);
+      [...ties.children].forEach((line, i) => {
+        const ends = scene.ties[i];
+        ["x1", "y1", "x2", "y2"].forEach((name, j) => line.setAttribute(name, ends[4 * k + j]));
+      });
+    }
+    for (const [node, name] of marks) {
+      const at = place(name);
+      if (!at || !Number.isFinite(at[0])) { node.setAttribute("visibility", "hidden"); continue; }
+      const [px, py] = toScreen(at);
+      node.setAttribute("visibility", "visible");
+      node.setAttribute("transform", `translate(${px.toFixed(2)} ${py.toFixed(2)})`);
+    }
+    extra.update();
+  }
+
+  function mark() {
+    for (const [node, name] of marks) node.classList.toggle("selected", state.selection.has(`points:${name}`));
+    const rigid = state.structure?.rigid || {};
+    const chosen = new Set([...state.selection].filter((k) => k.startsWith("bodies:")).map((k) => rigid[k.slice(7)] || k.slice(7)));
+    if (state.group) for (const g of state.structure?.groups || []) if (g.name === state.group) g.bodies.forEach((b) => chosen.add(rigid[b] || b));
+    for (const node of world.children) node.classList.toggle("selected", chosen.has(node.dataset.body));
+    points.classList.toggle("nameless", !state.show.names);
+    for (const node of points.querySelectorAll("text")) node.style.display = state.show.names ? "" : "none";
+  }
+
+  const resize = new ResizeObserver(() => {
+    const box = home.getBoundingClientRect();
+    Object.assign(view, { width: box.width, height: box.height });
+    svg.setAttribute("viewBox", `0 0 ${box.width} ${box.height}`);
+    update();
+  });
+  resize.observe(home);
+  on("document", build);
+  on("drawn", build);
+  on("frame", update);
+  on("view", update);
+  on("selection", mark);
+  on("display", () => { extra.build(); update(); mark(); });
+  return { svg, gesture, update, build };
+}

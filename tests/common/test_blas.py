@@ -1,0 +1,37 @@
+"""One BLAS thread inside, what was there before outside; nested, and after an error, too."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+SCRIPT = """
+import numpy, scipy.linalg
+from threadpoolctl import threadpool_info
+from assurgent.common.blas import one_blas_thread
+
+def counts():
+    return {d["num_threads"] for d in threadpool_info() if d["user_api"] == "blas"}
+
+assert counts() == {2}, counts()
+with one_blas_thread():
+    assert counts() == {1}
+    with one_blas_thread():
+        pass
+    assert counts() == {1}
+assert counts() == {2}
+try:
+    with one_blas_thread():
+        raise KeyError
+except KeyError:
+    pass
+assert counts() == {2}
+"""
+
+
+def test_one_thread_inside_and_as_before_outside() -> None:
+    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "2", "MKL_NUM_THREADS": "2"}
+    call = [sys.executable, "-c", SCRIPT]
+    done = subprocess.run(call, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
