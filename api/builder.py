@@ -60,6 +60,7 @@ class Mechanism:
         self.actuators: dict[str, dict[str, Any]] = {}
         self.assembly: dict[str, int] = {}
         self.vectors: dict[str, dict[str, Any]] = {}
+        self.copies: dict[str, dict[str, Any]] = {}
         self.synthesis: dict[str, Any] = {}
         self.groups: dict[str, dict[str, Any]] = {}
         self.folder = Path()
@@ -111,6 +112,11 @@ class Mechanism:
         """Solve a group by a type of the library or of your own; `where` says what the type's names are here."""
         self._new("groups", self.groups, name)
         self.groups[name] = {"type": type, **({"where": where} if where else {})}
+
+    def copy(self, name: str, bodies: Sequence[str], **fields: Any) -> None:
+        """Add bodies once more with their points and joints, each `<its name>_<name>`: `rotate`, `mirror` or `move`."""
+        self._new("copies", self.copies, name)
+        self.copies[name] = {"bodies": bodies, **fields}
 
     def _new(self, table: str, entries: Mapping[str, object], name: str) -> None:
         if name in entries:
@@ -313,6 +319,25 @@ class Mechanism:
         from assurgent.pictures.animate import animate
 
         return animate(self._model_of(results), results, path, **options)
+
+    def to_html(self, results: Results | None = None) -> str:
+        """Return a page with the moving mechanism that stands alone: play, time line, zoom; nothing is loaded."""
+        from assurgent.studio.viewer import page
+
+        found = self.run() if results is None else results
+        return page(self._model_of(found), found, self.data())
+
+    def widget(self, results: Results | None = None, height: int = 420) -> Any:
+        """Return the moving mechanism as a widget for notebooks (extra `notebook`); its `time` is what is shown."""
+        try:
+            from assurgent.studio.viewer import widget
+
+            found = self.run() if results is None else results
+            return widget(self._model_of(found), found, self.data(), height)
+        except ModuleNotFoundError as error:
+            raise InputError(
+                f"the widget needs the package {error.name} - install it with: pip install 'assurgent[notebook]'"
+            ) from None
 
     def report(self, path: Path | str, verification: bool = True, **settings: float) -> Path:
         """Write one page on the mechanism (.html, or .tex with its figures beside it) and return its path.

@@ -241,10 +241,6 @@ class Forces:
         A, scales, columns = self._scaled(lines, self._movable(), np.arange(len(bodies)), bodies, None)
         return np.ascontiguousarray(A.swapaxes(1, 2)), scales, columns
 
-    def lines_order(self) -> Lanes:
-        """Return where the rows of `all_rows` stand among those of the table."""
-        return self.table.rows_of([*self._joints().tolist(), *self.driver_lines])
-
     def joint_wrenches(self, bodies: BodyLanes, multipliers: Array) -> Array:
         """Return the wrenches of the joints (joint x w x lane) from the multipliers of all their rows (row x lane)."""
         from .rowkernels import item_wrenches

@@ -82,7 +82,7 @@ def compare(
     for name in methods:
         if name not in known:
             raise InputError(
-                f"--methods {name}: there is no such method of run{nearest(name, known)} - they are {', '.join(known)}"
+                f"methods {name}: there is no such method of run{nearest(name, known)} - they are {', '.join(known)}"
             )
     asked = asked_times(model, times, "td")
     check_times(model, asked)
