@@ -12,7 +12,7 @@ PY    := $(VENV)/bin/python
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help venv demo studio vendor test test-all check-generated lint types bench fuzz fuzz-input clean force
+.PHONY: help venv demo studio vendor browser test test-all check-generated lint types bench fuzz fuzz-input clean force
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -35,11 +35,18 @@ vendor: $(STAMP) ## bundle the page's libraries again (needs Node; the same byte
 	@$(PY) -m pip install -q fonttools brotli
 	@$(PY) vendor/build.py
 
-test: lint types check-generated ## lint, types, drift and the tests, without the long ones
+# The studio's page is tested in the system's Chromium; without one those tests are left out, aloud.
+browser: ## find Chromium for the tests of the page, or install it where that is allowed
+	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || \
+		{ [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update -qq && \
+		  apt-get install -y -qq --no-install-recommends chromium >/dev/null; } || \
+		printf '\n!! NO BROWSER: the tests of the studio page are LEFT OUT. Install chromium, then run again.\n\n' >&2
+
+test: browser lint types check-generated ## lint, types, drift and the tests, without the long ones
 	@echo "== tests"
 	@$(PY) -m pytest -q -n $(WORKERS) -m "not long"
 
-test-all: lint types check-generated ## as test, with the long tests and those beside other programs
+test-all: browser lint types check-generated ## as test, with the long tests and those beside other programs
 	@echo "== other programs of the benchmarks"
 	@$(PY) -m pip install -q -e ".[dev,bench]"
 	@echo "== all tests"

@@ -20,14 +20,19 @@ __all__ = [
     "InputError",
     "Mechanism",
     "Results",
+    "batch",
+    "four_bar",
     "generate",
     "load",
+    "slider_crank",
     "types",
 ]
 
 if TYPE_CHECKING:
     from assurgent.builder import Mechanism
     from assurgent.common.errors import AssemblyError, AssurgentError, GenerationError, InputError
+    from assurgent.designs.population import batch
+    from assurgent.linkages import four_bar, slider_crank
     from assurgent.motion.results import Results
     from assurgent.runtime.group_type import GroupType
     from assurgent.runtime.library import load
@@ -43,6 +48,9 @@ _HOMES = {
     "Mechanism": ("assurgent.builder", "Mechanism"),
     "Results": ("assurgent.motion.results", "Results"),
     "GroupType": ("assurgent.runtime.group_type", "GroupType"),
+    "batch": ("assurgent.designs.population", "batch"),
+    "four_bar": ("assurgent.linkages", "four_bar"),
+    "slider_crank": ("assurgent.linkages", "slider_crank"),
     "generate": ("assurgent.runtime.library_build", "generate"),
     "load": ("assurgent.runtime.library", "load"),
     "types": ("assurgent.runtime.library", "names"),

@@ -8,6 +8,7 @@ import importlib
 import io
 import json
 import os
+import re
 import sys
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -19,11 +20,13 @@ from rich.table import Table
 
 from ..bench.command import add_arguments as bench_arguments
 from ..common.errors import AssurgentError, InputError, nearest
+from . import analyse_command as cli_analyse
 from . import design_commands as cli_designs
 from . import dynamics_commands as cli_dynamics
 from . import mechanism_commands as cli_mechanism
 from . import picture_commands as cli_pictures
 from . import report_command as cli_report
+from . import start_commands as cli_start
 from . import studio_commands as cli_studio
 from . import verify_commands as cli_verify
 
@@ -283,8 +286,10 @@ def _arguments() -> argparse.ArgumentParser:
     parser.add_argument("--version", action=_Version, nargs=0, help="show program's version number and exit")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=_Parser)
 
+    cli_start.add_commands(commands.add_parser)
     cli_mechanism.add_commands(commands.add_parser)
     cli_pictures.add_commands(commands.add_parser)
+    cli_analyse.add_commands(commands.add_parser)
     cli_dynamics.add_commands(commands.add_parser)
     cli_designs.add_commands(commands.add_parser)
     cli_verify.add_commands(commands.add_parser)
@@ -345,8 +350,10 @@ class _Version(argparse.Action):
 
 
 COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
+    **cli_start.COMMANDS,
     **cli_mechanism.COMMANDS,
     **cli_pictures.COMMANDS,
+    **cli_analyse.COMMANDS,
     **cli_dynamics.COMMANDS,
     **cli_designs.COMMANDS,
     **cli_verify.COMMANDS,
@@ -390,6 +397,18 @@ def _numba_without_blas() -> None:
             del sys.modules[library]
 
 
+# What the library calls by the names of its arguments, in the words of the command line.
+OPTION_OF = {
+    "times": "--at", "method": "--method", "methods": "--methods", "threads": "--threads", "fixed_step": "--fixed-step"
+}  # fmt: skip
+
+
+def with_options(message: str) -> str:
+    """Return a message of the library with the options of the command in place of arguments in Python."""
+    begun = re.sub(r"^(\w+)(?=[ :=])", lambda m: OPTION_OF.get(m[1], m[1]), message)
+    return re.sub(r"\b(?:the|by the) method (\w+)", r"--method \1", begun)
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; every error of the user's ends in one message and its exit code."""
     for stream in (sys.stdout, sys.stderr):
@@ -405,7 +424,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if sys.stdout is not None:
                 sys.stdout.flush()
     except AssurgentError as error:
-        _say(f"[bold red]assurgent:[/] {_literal(str(error))}")
+        _say(f"[bold red]assurgent:[/] {_literal(with_options(str(error)))}")
         return error.exit_code
     except KeyboardInterrupt:
         _say("interrupted; nothing half-written")

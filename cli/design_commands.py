@@ -1,34 +1,53 @@
-"""The commands on many designs of a mechanism: synthesise."""
+"""The commands on many designs of a mechanism: sweep, synthesise."""
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import io
 import json
+import time
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from ..common.errors import InputError
 from ..common.files import check_target, read_text, write_whole
-from .mechanism_commands import settings_of
+from .mechanism_commands import load_model, settings_of, time_arguments
+from .mechanism_commands import times as times_in
 from .progress import STAGE, tell, watched
 
 if TYPE_CHECKING:
+    from ..designs.sweep import Sweep
     from ..designs.synthesis import Design, Synthesis
 
 out = Console()
 err = Console(stderr=True)
+ROWS = 12  # of the short table
 PICTURES = (".png", ".svg", ".pdf")
 
 
 def add_commands(add: Callable[..., argparse.ArgumentParser]) -> None:
     """Declare the commands on designs."""
+    sweep = add("sweep", help="many designs: a grid or a Latin hypercube of parameters")
+    sweep.add_argument("file", metavar="FILE", help="mechanism file (TOML)")
+    sweep.add_argument("--over", action="append", default=[], metavar="A=1:3:50", help="first:last:count, or values")
+    sweep.add_argument("--samples", type=int, metavar="N", help="a Latin hypercube of N designs over a=first:last")
+    sweep.add_argument("--seed", type=int, default=1, metavar="S", help="of the samples (default %(default)s)")
+    sweep.add_argument("--want", metavar="F,joint.C", help="what is kept; max(P.y), length(P), transmission, turn, ...")
+    sweep.add_argument("--spread", metavar="A=0.01,B=0.02", help="standard deviations instead of --over: tolerances")
+    sweep.add_argument("--json", action="store_true", help="tolerances as JSON")
+    sweep.add_argument("-o", "--output", metavar="OUT", help=".nc .zarr .parquet .csv")
+    sweep.add_argument("--threads", type=int, default=1, metavar="N", help="use N threads (default %(default)s)")
+    sweep.add_argument("--workers", type=int, metavar="N", help="N processes on this machine (dask.distributed)")
+    sweep.add_argument("--dask", metavar="ADDRESS", help="the scheduler of a cluster, tcp://host:8786")
+    time_arguments(sweep)
     synthesise = add("synthesise", help="find dimensions: a path, a function, a motion from [synthesis]")
     synthesise.add_argument("file", metavar="FILE", help="mechanism file (TOML) with a table [synthesis]")
     synthesise.add_argument("-o", "--output", metavar="OUT", help="mechanism file of the best design")
@@ -50,6 +69,101 @@ def file_values(path: Path, settings: dict[str, float | str]) -> dict[str, Any]:
     if settings:
         data["parameters"] = {**data.get("parameters", {}), **settings}
     return data
+
+
+# ---- sweep ----------------------------------------------------------------------------------------------------------
+def command_sweep(options: argparse.Namespace) -> int:
+    from ..designs.sweep import sweep
+    from ..designs.sweep_plan import grid, hypercube, split
+
+    path = Path(options.file)
+    data = file_values(path, settings_of(options.set))
+    simulation = load_model(options).simulation
+    times = times_in(options.at)
+    if any(x is not None for x in (options.start, options.stop, options.step)):
+        times = simulation.times()
+    if options.spread is not None:
+        return _tolerances(options, data, path, times)
+    if options.samples is not None:
+        designs = hypercube(options.over, options.samples, options.seed)
+    else:
+        designs = grid(options.over)
+    want = None if options.want is None else split(options.want)
+    output = None if options.output is None else Path(options.output)
+    if options.workers is not None and options.dask is not None:
+        raise InputError("--workers and --dask: give one of them")
+    with _bar() as report:
+        found = sweep(
+            data, str(path), path.parent, designs, want, times, output, options.threads,
+            options.workers if options.dask is None else options.dask, report,
+        )  # fmt: skip
+    if found is None:
+        tell(err, f"wrote {options.output}")
+    else:
+        _sweep_table(found)
+    return 0
+
+
+def _tolerances(options: argparse.Namespace, data: dict[str, Any], path: Path, times: Any) -> int:
+    from ..designs.sweep_plan import split
+    from ..designs.tolerances import read_spread, tolerances
+
+    if options.over or options.output is not None:
+        raise InputError("--spread: stands alone, without --over and -o; --json prints all of it")
+    points = None if options.want is None else [name.removeprefix("point.") for name in split(options.want)]
+    samples = 2000 if options.samples is None else options.samples
+    found = tolerances(
+        data, str(path), path.parent, read_spread(options.spread), points, times, samples, options.seed
+    )  # fmt: skip
+    if options.json:
+        print(json.dumps(found.to_json(), ensure_ascii=False))
+        return 0
+    table = Table(title=f"largest over {len(found.time)} instants; {found.samples} random designs beside")
+    for column in ("point", "standard deviation", "of random designs", "worst case"):
+        table.add_column(column, justify="left" if column == "point" else "right")
+    for name, s in found.points.items():
+        for k, axis in enumerate("xyz"[: s.deviation.shape[1]]):
+            cells = (f"{a[:, k].max():.4g}" for a in (s.deviation, s.sampled, s.worst))
+            table.add_row(f"{escape(name)}.{axis}", *cells)
+    out.print(table)
+    return 0
+
+
+@contextlib.contextmanager
+def _bar() -> Iterator[Callable[[int, int], None]]:
+    """Yield what hears how many designs are done: on a terminal a bar with the designs a second."""
+    if not err.is_terminal:
+        yield lambda done, every: None
+        return
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+    began, first = time.monotonic(), -1
+    columns = (BarColumn(), TaskProgressColumn(), TextColumn("{task.fields[rate]}"), TimeRemainingColumn())
+    with Progress(*columns, console=err) as progress:
+        task = progress.add_task("designs", total=None, rate="")
+
+        def report(done: int, every: int) -> None:
+            nonlocal first
+            first = done if first < 0 else first
+            rate = (done - first) / max(time.monotonic() - began, 1e-9)
+            progress.update(task, completed=done, total=every, rate=f"{rate:,.0f} designs/s")
+
+        yield report
+
+
+def _sweep_table(found: Sweep) -> None:
+    numbers = [n for n, a in found.found.items() if a.ndim == 1 and n not in ("status", "solved")]
+    table = Table()
+    for name in (*found.parameters, "status", "solved", *numbers):
+        table.add_column(escape(name), justify="right")
+    count = len(found.status)
+    for k in sorted(set(np.linspace(0, count - 1, min(count, ROWS)).round().astype(int).tolist())):
+        cells = [f"{v[k]:.6g}" for v in found.parameters.values()]
+        cells += [f"{found.found[n][k]:.6g}" for n in ("status", "solved", *numbers)]
+        table.add_row(*cells)
+    out.print(table)
+    whole = int(np.sum(found.status == 0))
+    out.print(f"{count} designs, {whole} whole; -o OUT.nc (.zarr .parquet .csv) keeps them all", highlight=False)
 
 
 # ---- synthesise -----------------------------------------------------------------------------------------------------
@@ -128,4 +242,7 @@ def _table(found: Synthesis, path: Path) -> None:
     out.print(table)
 
 
-COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {"synthesise": command_synthesise}
+COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
+    "sweep": command_sweep,
+    "synthesise": command_synthesise,
+}

@@ -14,8 +14,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from .mechanism_commands import SET, check_output, load_model, time_arguments, times
+from .printed_motion import ROWS, motion_table
 from .progress import tell, watched
-from .tables import ROWS, motion_table
 
 if TYPE_CHECKING:
     from ..dynamics.equilibrium import Equilibrium

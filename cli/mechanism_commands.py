@@ -15,8 +15,8 @@ from rich.table import Table
 
 from ..common.errors import InputError
 from ..common.files import check_target, write_whole
+from .printed_motion import motion_table
 from .progress import watched
-from .tables import motion_table
 
 if TYPE_CHECKING:
     from ..mechanism.analysis_steps import AnalysisStep

@@ -6,7 +6,7 @@ import argparse
 import io
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.markup import escape
@@ -54,6 +54,7 @@ def _drawn(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--vectors", metavar="KIND", help="arrows: velocity, acceleration, or both with a comma")
     parser.add_argument("--forces", action="store_true", help="arrows of reactions and applied forces")
     parser.add_argument("--trace", metavar="A,B", help="points whose paths are drawn")
+    parser.add_argument("--centres", action="store_true", help="instant centres of a planar mechanism")
 
 
 def _target(options: argparse.Namespace, ending: str) -> Path:
@@ -80,7 +81,12 @@ def command_plot(options: argparse.Namespace) -> int:
     from ..pictures.plot import plot
 
     path = _target(options, ".png")
-    ending = check_target(path, (".png", ".svg", ".pdf"))
+    check_target(path, (".png", ".svg", ".pdf"))
+    if Path(options.file).suffix in (".nc", ".zarr"):
+        from ..pictures.sweep_plot import sweep_figure
+
+        _save_figure(sweep_figure(Path(options.file), options.names), path)
+        return 0
     dynamic = options.reactions is not None or options.energy
     found = _pictured(options, dynamic)
     if len(found.results.time):
@@ -99,12 +105,16 @@ def command_plot(options: argparse.Namespace) -> int:
                 unit=options.unit,
                 magnitude=options.magnitude,
             )
-        picture = io.BytesIO()  # a full disk would meet the drawing program in its midst
-        figure.savefig(picture, format=ending[1:])
-        write_whole(path, lambda part: part.write_bytes(picture.getvalue()))
-        _wrote(path)
+        _save_figure(figure, path)
     found.finished()
     return 0
+
+
+def _save_figure(figure: Any, path: Path) -> None:
+    picture = io.BytesIO()  # a full disk would meet the drawing program in its midst
+    figure.savefig(picture, format=path.suffix[1:].lower())
+    write_whole(path, lambda part: part.write_bytes(picture.getvalue()))
+    _wrote(path)
 
 
 def command_draw(options: argparse.Namespace) -> int:
@@ -121,7 +131,14 @@ def command_draw(options: argparse.Namespace) -> int:
             raise InputError(f"--instant {options.instant}: {error}") from None
         vectors = split(options.vectors) or ()
         picture = still(
-            found.results, found.model, split(options.trace), instant, vectors, options.forces, ending[1:]
+            found.results,
+            found.model,
+            split(options.trace),
+            instant,
+            vectors,
+            options.forces,
+            ending[1:],
+            options.centres,
         )
         write_whole(path, lambda part: part.write_bytes(picture))
         _wrote(path)
@@ -145,6 +162,7 @@ def command_animate(options: argparse.Namespace) -> int:
             vectors=split(options.vectors) or (),
             trace=split(options.trace),
             forces=options.forces,
+            centres=options.centres,
         )
         _wrote(path)
     found.finished()

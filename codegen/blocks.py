@@ -1,13 +1,15 @@
 """Block-triangular form of a square system: which unknowns must be found together, in which order.
 
 The same matching and strongly connected components as for bodies, one level deeper: scalar equations against
-scalar unknowns (DESIGN: structure, step 5).
+scalar unknowns (`mechanism/matching.py`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+
+from ..common.graphs import components
 
 
 @dataclass(frozen=True)
@@ -54,32 +56,6 @@ def block_triangular(incidence: Sequence[frozenset[int]], n_columns: int) -> tup
         return None
     needs = [sorted(c for c in incidence[row] if c != column) for column, row in enumerate(owners)]
     return tuple(
-        Block(tuple(sorted(owners[c] for c in component)), tuple(sorted(component))) for component in _components(needs)
+        Block(tuple(sorted(owners[c] for c in component)), tuple(sorted(component)))
+        for component in components(needs, range(n_columns))
     )
-
-
-def _components(needs: Sequence[Sequence[int]]) -> list[list[int]]:
-    """Tarjan's strongly connected components, dependencies first."""
-    order: dict[int, int] = {}
-    low: dict[int, int] = {}
-    stack: list[int] = []
-    found: list[list[int]] = []
-
-    def visit(v: int) -> None:
-        order[v] = low[v] = len(order)
-        stack.append(v)
-        for w in needs[v]:
-            if w not in order:
-                visit(w)
-                low[v] = min(low[v], low[w])
-            elif w in stack:
-                low[v] = min(low[v], order[w])
-        if low[v] == order[v]:
-            component = stack[stack.index(v) :]
-            del stack[stack.index(v) :]
-            found.append(component)
-
-    for v in range(len(needs)):
-        if v not in order:
-            visit(v)
-    return found

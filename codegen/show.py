@@ -195,7 +195,7 @@ class _Writer:
         u, v = ({x: symbol(f"{letter}_{x.name}") for x in names} for letter in ("du", "dv"))
         title = (
             f"column j of Φ_φ L_i{'' if self.c.square else ' (p = r part)'} is -∂²Φ(K_i and h_i = 1, K_j and h_j = 1); "
-            f"--expand writes all {len(self.c.columns)} x {len(self.c.columns)} columns; ∂²Φ(du, dv){eq('L')}"
+            f"{len(self.c.columns)} x {len(self.c.columns)} columns in all; ∂²Φ(du, dv){eq('L')}"
         )
         return Shown(title, r"\partial^2\Phi(u, v)", -self.c.bent(u, [v]))
 

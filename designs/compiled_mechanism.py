@@ -46,6 +46,8 @@ from .sensitivities import ColumnCarrier, Sensitivities, not_whole
 if TYPE_CHECKING:
     import pandas
 
+    from .objectives import Objective
+
 RESIDUAL_BOUND = 1e-9  # relative; above, a linkage that is closed by special lengths only is none at this design
 
 
@@ -127,6 +129,8 @@ class CompiledMechanism:
         shown = ", ".join(name for _, name in self.wanted[:6]) + (", ..." if len(self.wanted) > 6 else "")
         name, parameters = self.mechanism.traced.model.name, ", ".join(self.names)
         return f"<compiled {name!r}: {parameters}; {shown}; {len(self.time)} times>"
+
+    reported_orders = 0  # 1: positions of points alone are written, for those who ask for no rates
 
     # ---- preparation ----------------------------------------------------------------------------------------------
     def _prepare(self) -> None:
@@ -291,6 +295,31 @@ class CompiledMechanism:
             raise InputError(f"orders = {orders!r}: is 1 (positions) or 3 (velocities and accelerations, too)")
         return self._carrier.at(design, orders)
 
+    def value_and_gradient(
+        self, objective: Objective, design: Mapping[str, float] | None = None
+    ) -> tuple[float, Array]:
+        """Return an objective and its exact gradient by all parameters, in the order of `names`.
+
+        >>> from assurgent.designs.objectives import timed_points
+        >>> value, gradient = c.value_and_gradient(timed_points("P", targets), {"a": 2.1})
+
+        An objective of one's own takes the results and returns its value and {point: derivative by its positions}.
+        """
+        from .objectives import chained
+
+        given = dict(design or {})
+        value, slopes = objective(self(**given))
+        return value, chained(slopes, self.sensitivities(orders=1, **given))
+
+    def jacobian(self, design: Mapping[str, float] | None = None) -> Array:
+        """Return the derivatives of all compiled points' positions: one row per point, instant and component.
+
+        The rows are in the order of the positions of `c(**design).points`, each flattened, the columns in that of
+        `names`: what SciPy's least_squares takes.
+        """
+        exact = self.sensitivities(orders=1, **dict(design or {}))
+        return np.concatenate([p.position.reshape(len(self.names), -1) for p in exact.points.values()], axis=1).T
+
     def solved_state(self, values: Array) -> tuple[Array, Array, Ints]:
         """Return the state of one design over its lanes, their times, and the asked ones."""
         out, answers = np.empty((1, 3, self.width)), np.zeros((1, 5), dtype=np.int64)
@@ -359,7 +388,7 @@ class CompiledMechanism:
         answers: Ints,
     ) -> Array:  # fmt: skip
         """Run designs one after the other; the state of the last one, which the next call uses again."""
-        from ..runtime.sequencer import CALL_SIZE, REPORT_SIZE, STRIDE
+        from ..runtime.sequencer import CALL_SIZE, ORDERS, REPORT_SIZE, STRIDE
         from .design_kernels import run_designs
 
         sequence, n = self.mechanism.program.sequence, len(grid)
@@ -370,8 +399,10 @@ class CompiledMechanism:
         if held is None:
             call = np.zeros(CALL_SIZE, dtype=np.int64)
             call[STRIDE] = n
+            asked = np.concatenate([call, lanes])
+            asked[ORDERS] = self.reported_orders
             held = (
-                np.empty((3, self.mechanism.program.n_rows, n)), call, np.concatenate([call, lanes]),
+                np.empty((3, self.mechanism.program.n_rows, n)), call, asked,
                 (
                     np.ones((1, sequence.n_signs)), np.zeros_like(sequence.work), np.zeros((0, 0)),
                     np.zeros(max(map(len, phases)), dtype=np.int64), np.zeros(len(phases[1]), dtype=np.int64),

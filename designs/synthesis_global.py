@@ -18,7 +18,7 @@ def evolved(problem: Problem) -> list[Candidate]:
     try:
         import cma
     except ImportError:
-        raise InputError("--cma needs the package cma: pip install 'assurgent[cma]'") from None
+        raise InputError("the global start needs the package cma: pip install 'assurgent[cma]'") from None
     found = []
     for k, signs in enumerate(branches(problem)):
         problem.signs = signs

@@ -77,7 +77,7 @@ def check_scheme(method: str) -> None:
 
     if method not in SCHEMES:
         raise InputError(
-            f"--method {method}: the methods of inverse are {', '.join(SCHEMES)}{nearest(method, SCHEMES)}"
+            f"method {method}: the methods of inverse are {', '.join(SCHEMES)}{nearest(method, SCHEMES)}"
         )
 
 
@@ -105,8 +105,8 @@ def inverse_dynamics(
             "inverse": "a body without mass or inertia, or joints that hold more than they need",
         }.get(method, "a value that is not finite")
         raise InputError(
-            f"{model.origin or model.name}: --method {method}: its equations are singular here ({why}) - use the "
-            "default, --method direct"
+            f"{model.origin or model.name}: method {method}: its equations are singular here ({why}) - use the "
+            "default, the method direct"
         ) from None
     notes: tuple[str, ...] = ()
     if massless(model) and not model.loads:

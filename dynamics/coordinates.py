@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..common.errors import InputError, nearest
+from ..common.graphs import DisjointSets
 from ..common.turns import next_to
 from ..mechanism.absolute import Absolute
 from ..mechanism.joint_equations import Poses
@@ -107,29 +108,20 @@ def cut_joints(model: Model, preferred: Iterable[str] = ()) -> tuple[str, ...]:
         near = min(depth[joint.first], depth[joint.second])
         return (joint.name not in first, joint.kind not in COORDINATES, near, joint.name)
 
-    parent = {b: b for b in model.bodies}
-
-    def root(body: str) -> str:
-        while parent[body] != body:
-            body = parent[body]
-        return body
-
+    joined = DisjointSets(model.bodies)
     cut = []
     for joint in sorted(model.joints.values(), key=order):
-        one, two = root(joint.first), root(joint.second)
         if joint.kind not in TREE_KINDS or joint.name in asked:
             cut.append(joint.name)
-        elif one == two:
+        elif not joined.join(joint.first, joint.second):
             if asked:
                 raise InputError(
                     f"{where}: with {', '.join(asked)} open a loop through joint '{joint.name}' stays closed - "
                     "name one joint of every loop, or leave `cut` out"
                 )
             cut.append(joint.name)
-        else:
-            parent[one] = two
     for name in asked:
-        one, two = (root(b) for b in model.joints[name].bodies)
+        one, two = (joined.find(b) for b in model.joints[name].bodies)
         if one != two and model.joints[name].kind in TREE_KINDS:
             apart = " and ".join(model.joints[name].bodies)
             raise InputError(

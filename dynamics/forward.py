@@ -62,12 +62,12 @@ def simulate(
     """
     if method is not None and method not in METHODS:
         raise InputError(
-            f"--method {method}: the methods of simulate are {', '.join(METHODS)}{nearest(method, METHODS)}"
+            f"method {method}: the methods of simulate are {', '.join(METHODS)}{nearest(method, METHODS)}"
         )
     if fixed_step is not None:
-        fixed_step = number("--fixed-step", fixed_step)
+        fixed_step = number("fixed_step", fixed_step)
     if fixed_step is not None and method not in (None, PARTITION):
-        raise InputError(f"--fixed-step: --method {method} chooses its own steps - use --method partition")
+        raise InputError(f"fixed_step: the method {method} chooses its own steps - use the method partition")
     asked, begins = times_of(model, times), model.simulation.start
     check_times(model, asked)
     begun = begun or Begun(model)
@@ -137,8 +137,8 @@ def _method(
         return Partition(model, start, progress, reactions, through, fixed_step, begun)
     except NoCoordinatesError as error:
         if method is not None or fixed_step is not None:
-            raise InputError(f"{error} - simulate it with --method global, which chooses its own steps") from None
-        progress(f"{error}: simulated in the coordinates of all bodies, --method global")
+            raise InputError(f"{error} - simulate it by the method global, which chooses its own steps") from None
+        progress(f"{error}: simulated in the coordinates of all bodies, method global")
         return body_method("global")(model, start.posture, reactions=reactions)
 
 

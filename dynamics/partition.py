@@ -391,12 +391,12 @@ class Partition:
             return Stop(
                 t,
                 f"{where}at t = {t:.9g} s: the posture, its rates or the energy jump, however short the step - give a "
-                "smaller [simulation] tolerance or step, start elsewhere, or use --method global",
+                "smaller [simulation] tolerance or step, start elsewhere, or use the method global",
             )
         return Stop(
             t,
             f"{where}at t = {t:.9g} s: no set of joint coordinates carries the motion on: the mechanism is at a "
-            "bifurcation, or it cannot move further - start elsewhere, change a length, or use --method global",
+            "bifurcation, or it cannot move further - start elsewhere, change a length, or use the method global",
         )
 
 

@@ -51,10 +51,10 @@ def times_of(model: Model, times: Any) -> Array:
         return model.simulation.times()
     asked, start = real(times), model.simulation.start
     if asked is not None and asked.shape == (0,):
-        raise InputError("--at: no time is given - write --at 0,0.5,1")
+        raise InputError("times: no time is given - give at least one, such as 0, 0.5, 1")
     whole = asked is not None and asked.ndim == 1 and np.isfinite(asked).all()
     if asked is None or not whole or (np.diff(asked) <= 0).any() or asked[0] < start:
         raise InputError(
-            f"--at: times are increasing numbers from the start of the simulation ({start:g}) on - put them in order"
+            f"times: they are increasing numbers from the start of the simulation ({start:g}) on - put them in order"
         )
     return asked

@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from ..common.graphs import DisjointSets
 from .matching import Incidence
 from .model import FRAME, Driver, Joint, Model
 
@@ -199,27 +200,18 @@ def turning_loops(model: Model) -> tuple[Loop, ...]:
     turned = [driver for _, driver in sorted(model.drivers.items()) if driver.kind in ("angle", "turn")]
     holds = [(j.name, False, j.first, j.second) for j in sliding] + [(d.name, True, *d.bodies) for d in turned]
     beside: dict[str, list[tuple[str, str, bool]]] = {body: [] for body in model.bodies}
-    home = {body: body for body in model.bodies}
+    joined = DisjointSets(model.bodies)
     loops = []
     for name, driver, first, second in holds:
-        a, b = _root(home, first), _root(home, second)
-        if a == b:
+        if not joined.join(first, second):
             bodies, path = _path(beside, first, second)
             path = [*path, (name, driver)]
             joints, drivers = (tuple(sorted(n for n, kind in path if kind is d)) for d in (False, True))
             loops.append(Loop(name, driver, tuple(sorted(set(bodies) - {FRAME})), joints, drivers))
         else:
-            home[a] = b
             beside[first].append((second, name, driver))
             beside[second].append((first, name, driver))
     return tuple(loops)
-
-
-def _root(home: dict[str, str], body: str) -> str:
-    while home[body] != body:
-        home[body] = home[home[body]]
-        body = home[body]
-    return body
 
 
 def _path(

@@ -8,8 +8,9 @@ of Dulmage and Mendelsohn follows from one maximum assignment and does not depen
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable
 from dataclasses import dataclass
+
+from ..common.graphs import DisjointSets
 
 
 @dataclass(frozen=True)
@@ -210,24 +211,17 @@ def under(incidence: Incidence, assignment: Assignment) -> MatchedPart:
 
 def pieces(incidence: Incidence, part: MatchedPart) -> list[MatchedPart]:
     """Return the connected pieces of a part; a unit without a node is a piece of its own."""
-    home: dict[int, int] = {n: n for n in part.nodes}
-
-    def root(node: int) -> int:
-        while home[node] != node:
-            home[node] = home[home[node]]
-            node = home[node]
-        return node
-
+    sets = DisjointSets(part.nodes)
     inside = {unit: [n for n in incidence.touches[unit] if n in part.nodes] for unit in part.units}
     for touched in inside.values():
         for node in touched[1:]:
-            home[root(node)] = root(touched[0])
+            sets.join(node, touched[0])
     nodes: dict[int, set[int]] = {}
     units: dict[int, set[int]] = {}
     for node in part.nodes:
-        nodes.setdefault(root(node), set()).add(node)
+        nodes.setdefault(sets.find(node), set()).add(node)
     for unit, touched in inside.items():
-        units.setdefault(root(touched[0]) if touched else -1 - unit, set()).add(unit)
+        units.setdefault(sets.find(touched[0]) if touched else -1 - unit, set()).add(unit)
     keys = sorted(nodes.keys() | units.keys())
     return [MatchedPart(frozenset(nodes.get(k, ())), frozenset(units.get(k, ()))) for k in keys]
 
@@ -242,43 +236,3 @@ def dependences(incidence: Incidence, assignment: Assignment) -> list[set[int]]:
     for node, others in enumerate(needs):
         others.discard(node)
     return needs
-
-
-def components(needs: list[set[int]], nodes: Iterable[int]) -> list[tuple[int, ...]]:
-    """Return the strongly connected components among the nodes, each after those it needs (Tarjan, with own stack)."""
-    inside = set(nodes)
-    index: dict[int, int] = {}
-    low: dict[int, int] = {}
-    open_nodes: list[int] = []
-    is_open: set[int] = set()
-    found: list[tuple[int, ...]] = []
-    for start in sorted(inside):
-        if start in index:
-            continue
-        index[start] = low[start] = len(index)
-        open_nodes.append(start)
-        is_open.add(start)
-        calls = [(start, iter(needs[start] & inside))]
-        while calls:
-            node, onward = calls[-1]
-            for other in onward:
-                if other not in index:
-                    index[other] = low[other] = len(index)
-                    open_nodes.append(other)
-                    is_open.add(other)
-                    calls.append((other, iter(needs[other] & inside)))
-                    break
-                if other in is_open:
-                    low[node] = min(low[node], index[other])
-            else:
-                calls.pop()
-                if calls:
-                    low[calls[-1][0]] = min(low[calls[-1][0]], low[node])
-                if low[node] == index[node]:
-                    at = len(open_nodes) - 1
-                    while open_nodes[at] != node:
-                        at -= 1
-                    found.append(tuple(sorted(open_nodes[at:])))
-                    is_open.difference_update(open_nodes[at:])
-                    del open_nodes[at:]
-    return found

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from ..common.graphs import DisjointSets
 from .absolute import Absolute, removed
 from .assembly import DENSE, LinearizedRows, close
 from .joint_equations import Indices, Poses
@@ -190,24 +191,17 @@ class Ranks:
 def _parts(system: Absolute, poses: Poses) -> list[RankPart]:
     rows, columns, values = system.triplets(poses)
     values = values / system.row_scale[rows] * system.column_scale[columns]
-    parent = list(range(system.n_columns))
-
-    def root(k: int) -> int:
-        while parent[k] != k:
-            parent[k] = parent[parent[k]]
-            k = parent[k]
-        return k
-
+    joined = DisjointSets(range(system.n_columns))
     width = len(system.components)
     for start in system.column[system.column >= 0].tolist():
         for k in range(1, width):
-            parent[start + k] = start
+            joined.join(start + k, start)
     order = np.argsort(rows, kind="stable")
     row_list, column_list = rows[order].tolist(), columns[order].tolist()
     for k in range(1, len(row_list)):
         if row_list[k] == row_list[k - 1]:
-            parent[root(column_list[k])] = root(column_list[k - 1])
-    label = np.array([root(k) for k in range(system.n_columns)], dtype=np.int64)
+            joined.join(column_list[k], column_list[k - 1])
+    label = np.array([joined.find(k) for k in range(system.n_columns)], dtype=np.int64)
     row_label = np.zeros(system.n_rows, dtype=np.int64)
     row_label[rows] = label[columns]
 

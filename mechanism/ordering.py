@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ..common.graphs import components
 from .constraint_network import Network
-from .matching import Assignment, components, dependences, over, under
+from .matching import Assignment, dependences, over, under
 
 
 def ordered_components(

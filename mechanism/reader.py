@@ -20,6 +20,7 @@ from ..common.errors import InputError
 from ..common.files import read_text
 from . import formulas, geometry
 from .bodies import Part, read_bodies, read_mass, read_points
+from .copies import expanded
 from .drivers import DriverReader
 from .file_values import Source, shown
 from .force_table import read_loads
@@ -36,7 +37,7 @@ MAX_BYTES = 8_000_000
 MAX_TIMES = 50_000_000
 TABLES = (
     *("parameters", "points", "bodies", "joints", "drivers", "simulation"),
-    *("forces", "initial", "actuators", "assembly", "vectors", "groups", "synthesis"),
+    *("forces", "initial", "actuators", "assembly", "vectors", "copies", "groups", "synthesis"),
 )
 TOP = ("format", "name", "space", "gravity", *TABLES)
 
@@ -85,6 +86,7 @@ def from_data(
     path: Path | None = None,
 ) -> Model:
     """Return the mechanism of the values of a file."""
+    data = expanded(data, origin, settings or {})
     source = Source(data, text, origin, folder)
     _top(source)
     _parameters(source, settings or {})

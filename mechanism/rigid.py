@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ..common.graphs import DisjointSets
 from . import geometry
 from .bodies import Part
 from .file_values import Source
@@ -174,19 +175,12 @@ def check_sharing(source: Source, assembly: Assembly, joints: Iterable[Declared]
 
 def _groups(assembly: Assembly, owners: list[str], joints: list[Declared]) -> dict[str, str]:
     """Return for each body that has a point one body that stands for all that joints hold together there."""
-    leader = {body: body for body in owners}
-
-    def find(body: str) -> str:
-        while leader[body] != body:
-            leader[body] = leader[leader[body]]
-            body = leader[body]
-        return body
-
+    sets = DisjointSets(owners)
     for joint in joints:
         first, second = assembly.home[joint.first], assembly.home[joint.second]
-        if joint.kind in COMMON_POINT and first in leader and second in leader:
-            leader[find(first)] = find(second)
-    return {body: find(body) for body in owners}
+        if joint.kind in COMMON_POINT and first in sets and second in sets:
+            sets.join(first, second)
+    return {body: sets.find(body) for body in owners}
 
 
 def total_mass(masses: Mapping[str, Mass], rigid: Rigid) -> Mass | None:

@@ -20,18 +20,34 @@ Ints = NDArray[np.int64]
 
 
 class _Common(ctypes.Structure):
-    """The head of klu_common, as far as it is set here, and room for the rest of any version."""
+    """klu_common as klu.h of SuiteSparse declares it since KLU 1.3 (SuiteSparse 4.4 to 7)."""
 
     _fields_ = (
-        ("tol", ctypes.c_double),
-        ("memgrow", ctypes.c_double),
-        ("initmem_amd", ctypes.c_double),
-        ("initmem", ctypes.c_double),
-        ("maxwork", ctypes.c_double),
-        ("btf", ctypes.c_int),
-        ("ordering", ctypes.c_int),
-        ("scale", ctypes.c_int),
-        ("rest", ctypes.c_byte * 512),
+        *((name, ctypes.c_double) for name in ("tol", "memgrow", "initmem_amd", "initmem", "maxwork")),
+        *((name, ctypes.c_int32) for name in ("btf", "ordering", "scale")),
+        *((name, ctypes.c_void_p) for name in ("user_order", "user_data")),
+        *((name, ctypes.c_int32) for name in ("halt_if_singular", "status", "nrealloc", "structural_rank")),
+        *((name, ctypes.c_int32) for name in ("numerical_rank", "singular_col", "noffdiag")),
+        *((name, ctypes.c_double) for name in ("flops", "rcond", "condest", "rgrowth", "work")),
+        *((name, ctypes.c_size_t) for name in ("memusage", "mempeak")),
+    )
+
+
+# What klu_defaults sets, by the guide of KLU: where another build disagrees, its structure is not the one declared.
+_DEFAULTS = {
+    "tol": 0.001, "memgrow": 1.2, "initmem_amd": 1.2, "initmem": 10.0, "maxwork": 0.0, "btf": 1, "ordering": 0,
+    "scale": 2, "user_order": None, "user_data": None, "halt_if_singular": 1, "status": 0, "structural_rank": -1,
+    "numerical_rank": -1, "singular_col": 0, "flops": -1.0, "rcond": -1.0, "condest": -1.0, "rgrowth": -1.0,
+}  # fmt: skip
+
+
+def _as_declared(library: ctypes.CDLL) -> bool:
+    """Return whether a KLU has the structure declared above: whether its defaults stand where they should."""
+    room = (ctypes.c_byte * 1024)()  # a larger structure must not write beyond it
+    common = _Common.from_buffer(room)
+    library.klu_defaults(ctypes.byref(common))
+    return all(getattr(common, name) == value for name, value in _DEFAULTS.items()) and not any(
+        room[ctypes.sizeof(_Common) :]
     )
 
 
@@ -67,9 +83,10 @@ def klu_library() -> ctypes.CDLL | None:
             library = ctypes.CDLL(place)
         except OSError:
             continue
-        for name in ("klu_analyze", "klu_factor"):
-            getattr(library, name).restype = ctypes.c_void_p
-        return library
+        if _as_declared(library):
+            for name in ("klu_analyze", "klu_factor"):
+                getattr(library, name).restype = ctypes.c_void_p
+            return library
     return None
 
 

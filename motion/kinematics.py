@@ -79,7 +79,7 @@ def _run(
 def asked_times(model: Model, times: Array | None, method: str) -> Array:
     """Return the times of a run, checked, with its method."""
     if method not in METHODS:
-        raise InputError(f"--method {method}: the methods of run are {', '.join(METHODS)}")
+        raise InputError(f"method {method}: the methods of run are {', '.join(METHODS)}")
     return times_of(model, times)
 
 

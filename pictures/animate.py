@@ -55,18 +55,19 @@ class Film:
 
 def animate(model: Model, results: Results, path: str | Path, fps: float = 25.0, seconds: float | None = None,
             vectors: Sequence[str] = (), trace: Sequence[str] | None = None, start: float | None = None,
-            stop: float | None = None, forces: bool = False) -> Path:
+            stop: float | None = None, forces: bool = False, centres: bool = False) -> Path:
     """Write an animation and return its path; the ending chooses .gif, .mp4, .html or .svg.
 
     vectors: "velocity", "acceleration" or both, drawn at the traced points. forces: arrows of the reactions in the
     joints and of the applied forces, where the results are those of inverse dynamics or of a simulation. trace: points
     whose paths are shown (by default those that trace no plain circle; an empty list for none). start, stop: the part
     of the run that is shown; a run with many turns shows its first two unless told. seconds: how long the film lasts;
-    by default real time where that can be watched, else six seconds.
+    by default real time where that can be watched, else six seconds. centres: the instant centres of a planar
+    mechanism.
     """
     path = Path(path)
     ending = check_target(path, ENDINGS)
-    film = plan(model, results, fps, seconds, vectors, trace, start, stop, forces)
+    film = plan(model, results, fps, seconds, vectors, trace, start, stop, forces, centres)
     if ending == ".gif":
         return write_whole(path, lambda part: _write_gif(film, part))
     if ending == ".mp4":
@@ -85,18 +86,19 @@ def animate(model: Model, results: Results, path: str | Path, fps: float = 25.0,
 
 def plan(model: Model, results: Results, fps: float = 25.0, seconds: float | None = None, vectors: Sequence[str] = (),
          trace: Sequence[str] | None = None, start: float | None = None, stop: float | None = None,
-         forces: bool = False) -> Film:
+         forces: bool = False, centres: bool = False) -> Film:
     """Return the film of a run: which steps it shows, and what is drawn."""
     if not len(results):
         raise InputError(f"animation: {results.mechanism} has no solved instant to show")
     fps = number("animation: fps", fps)
     seconds = None if seconds is None else number("animation: seconds", seconds)
-    scene = build(model, results)
+    scene = build(model, results, centres=centres)
     for name in () if trace is None else names("animation: trace", trace):
-        if name not in scene.marked:
+        if name not in scene.marked or name not in results.points:
             raise InputError(f"animation: trace '{name}' is no point of {model.name}{listed(name, scene.marked)}")
     chosen = [n for n in default_names(results, model) if n in scene.marked] if trace is None else list(trace)
-    moving = chosen or [n for n in scene.marked if np.ptp(results.points[n].position, axis=0).max() > 0]
+    known = [n for n in scene.marked if n in results.points]
+    moving = chosen or [n for n in known if np.ptp(results.points[n].position, axis=0).max() > 0]
     first, last = window(results, start, stop)
     span = float(last - first)
     if seconds is None:

@@ -36,7 +36,9 @@ class Drawing:
         else:
             _space(ax, low, high)
         for name, colour in trace_colours(traces).items():
-            ax.plot(*scene.path(name)[shown].T, color=colour, linewidth=1.3, alpha=0.75, zorder=1.5,
+            path = scene.path(name)[shown]
+            path = np.where(np.abs(path) > np.abs(scene.high) + 10 * scene.span, np.nan, path)  # a pole far away
+            ax.plot(*path.T, color=colour, linewidth=1.3, alpha=0.75, zorder=1.5,
                     solid_capstyle="round")
         for tie in scene.ties:
             self._tie(scene.tie(tie))
@@ -112,12 +114,13 @@ class Drawing:
         places = offsets(self.scene, names, FONT / 72 * self._per_inch(), steps, avoid)
         for name, beside in places.items():
             text = self.ax.text(0, 0, name, fontsize=FONT, color=INK, ha="center", va="center", zorder=4,
-                                path_effects=[withStroke(linewidth=HALO, foreground="white")])
+                                clip_on=True, path_effects=[withStroke(linewidth=HALO, foreground="white")])
             path = self.scene.path(name) + beside
             self._follow(text.set_position, path)
             # the title above must not meet a name
             top = float(np.nanmax(path[list(steps), 1])) + 0.7 * FONT / 72 * self._per_inch()
-            self.ax.set_ylim(top=max(self.ax.get_ylim()[1], top))
+            if top < self.scene.high[1] + 0.5 * self.scene.span:  # an instant centre may be far away
+                self.ax.set_ylim(top=max(self.ax.get_ylim()[1], top))
 
     def _follow(self, put: Callable[[Any], object], path: Array) -> None:
         self._moves.append(lambda k: put(tuple(path[k])))

@@ -115,7 +115,7 @@ def reaction_rows(results: Results, joints: Sequence[str]) -> list[Row]:
     held = results.reactions or {}
     for name in joints:
         if name not in held:
-            raise InputError(f"plot: --reactions: '{name}' is no joint of {results.mechanism}{listed(name, held)}")
+            raise InputError(f"plot: reactions: '{name}' is no joint of {results.mechanism}{listed(name, held)}")
     forces = {name: held[name].force for name in joints}
     rows: list[Row] = [("|force| / N", [(name, np.linalg.norm(f, axis=1)) for name, f in forces.items()])]
     for k, axis in enumerate(results.axes):

@@ -66,18 +66,20 @@ def histories(results: Results, names: Sequence[str] | None = None, start: float
 
 
 def paths(results: Results, model: Model, names: Sequence[str] | None = None, step: int = 0,
-          vectors: Sequence[str] = (), forces: bool = False) -> Figure:
-    """Return the mechanism at a step (the first unless told), with the paths of points and arrows on request."""
+          vectors: Sequence[str] = (), forces: bool = False, centres: bool = False) -> Figure:
+    """Return the mechanism at a step (the first unless told), with paths of points, arrows and instant centres."""
     from matplotlib.figure import Figure
 
-    scene = build(model, results)
-    chosen = default_names(results, model) if names is None else points_among(results, names, only=True)
+    scene = build(model, results, centres=centres)
+    poles = [name for name in names or () if name in scene.marked and name not in results.points]
+    wanted = None if names is None else [name for name in names if name not in poles]
+    chosen = default_names(results, model) if wanted is None else points_among(results, wanted, only=True)
     drawn = arrows(scene, results, vectors, chosen) + (force_arrows(scene, model, results) if forces else [])
     low, high = room(scene, drawn)
     wide, tall = (high - low)[:2] if scene.dimension == 2 else (1.0, 0.9)
     width = 7.0 * min(1.0, wide / tall * 1.1)
     figure = Figure(figsize=(max(width, 3.4), min(max(width * tall / wide, 2.4), 8.0)), layout="constrained")
-    draw_mechanism(figure, scene, chosen, window(results, None, None), step, vectors=drawn)
+    draw_mechanism(figure, scene, [*chosen, *poles], window(results, None, None), step, vectors=drawn)
     return figure
 
 

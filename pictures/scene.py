@@ -9,6 +9,7 @@ import numpy as np
 
 from ..mechanism.model import FRAME, Array, Model, Spring
 from ..motion.results import Results
+from .centres import placed, shown_centres
 from .shapes import COLOURS, GROUND, PAPER, Dot, DrawnPose, Scene, Shape, Tie
 from .symbols import planar_symbols, spatial_symbols, tied_points
 from .telescopes import driven_distances
@@ -51,8 +52,13 @@ def symbol_size(model: Model, results: Results) -> float:
     return max(min(0.017 * span, 0.2 * shortest), 0.006 * span) or 1.0
 
 
-def build(model: Model, results: Results, colours: Mapping[str, str] | None = None) -> Scene:
-    """Return the scene of a mechanism and its results; `colours` of its rigid bodies, where not the usual ones."""
+def build(
+    model: Model, results: Results, colours: Mapping[str, str] | None = None, centres: bool = False
+) -> Scene:
+    """Return the scene of a mechanism and its results; `colours` of its rigid bodies, where not the usual ones.
+
+    `centres` asks for the instant centres of a planar mechanism.
+    """
     where = poses(model, results)
     unit, colours = symbol_size(model, results), dict(colours or body_colours(model))
     symbols = planar_symbols if model.dimension == 2 else spatial_symbols
@@ -65,8 +71,14 @@ def build(model: Model, results: Results, colours: Mapping[str, str] | None = No
     ends = [end for tie in ties for end in zip(tie.bodies, tie.ends, strict=True)]
     dots += [Dot(body, place, 0.55 * unit, PAPER, GROUND, 5) for body, place in ends]
     low, high = _limits(shapes, dots, where, len(results))
+    marked = _marked(model, where)
+    if centres:
+        poles = shown_centres(model, results)
+        at, more_dots, low, high = placed(poles, low, high, unit)
+        where, dots = where | at, dots + more_dots
+        marked |= {name: (f" centre {name}", np.zeros(2)) for name in poles}
     return Scene(model.name, model.dimension, results.time, unit, tuple(sorted(shapes, key=lambda s: s.layer)),
-                 tuple(sorted(dots, key=lambda d: d.layer)), where, colours, _marked(model, where), low, high, ties)
+                 tuple(sorted(dots, key=lambda d: d.layer)), where, colours, marked, low, high, ties)
 
 
 def _marked(model: Model, where: dict[str, DrawnPose]) -> dict[str, tuple[str, Array]]:

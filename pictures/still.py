@@ -26,6 +26,7 @@ def still(
     vectors: Sequence[str] = (),
     forces: bool = False,
     kind: str = "png",
+    centres: bool = False,
 ) -> bytes:
     """Return the picture of a mechanism at the instant of its results that is nearest, as a PNG, SVG or PDF file."""
     if not len(results):
@@ -34,7 +35,7 @@ def still(
     if instant is not None and not first <= instant <= last:
         raise InputError(f"drawing: t = {instant:g} s is outside the run, which is from {first:g} to {last:g} s")
     step = 0 if instant is None else int(np.argmin(np.abs(results.time - instant)))
-    figure = paths(results, model, names, step, vectors, forces)
+    figure = paths(results, model, names, step, vectors, forces, centres)
     figure.axes[0].set_title("")
     figure.set_size_inches(*(SHRINK * figure.get_size_inches()))
     raw = io.BytesIO()

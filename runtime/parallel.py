@@ -29,7 +29,7 @@ def thread_count() -> int:
 def threads(count: Any) -> Iterator[None]:
     """Use so many threads within the context."""
     if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
-        raise InputError(f"--threads {count}: at least one thread is needed - leave it out, or write --threads 2")
+        raise InputError(f"threads {count}: at least one thread is needed - leave it out, or give 2")
     token = _COUNT.set(int(count))
     try:
         yield

@@ -17,7 +17,7 @@ import threading
 from collections.abc import Callable
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import tornado.httpserver
@@ -26,11 +26,11 @@ import tornado.web
 import tornado.websocket
 
 from .folder import Folder
-from .mechanism_text import read
-from .session import MOST_BYTES, Session
-from .solve import solve
 from .templates import template
 from .work import Workers
+
+if TYPE_CHECKING:
+    from .session import Session
 
 ADDRESS = "127.0.0.1"
 KINDS = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml", ".woff2": "font/woff2",
@@ -38,6 +38,7 @@ KINDS = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml", 
 POLICY = ("default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' blob: data:; "
           "font-src 'self'; connect-src 'self'; form-action 'none'; frame-ancestors 'none'; base-uri 'none'")
 MOST_PAGES = 32
+MOST_BYTES = 400_000  # of one message
 
 
 class Studio:
@@ -145,6 +146,8 @@ class Page(tornado.websocket.WebSocketHandler):
         return parts.scheme == "http" and parts.netloc.lower() in self.studio.hosts
 
     def open(self, *_: str, **__: str) -> None:
+        from .session import Session  # with all that computes: not before the address is told
+
         studio = self.studio
         studio.pages.add(self)
         self.set_nodelay(True)
@@ -196,6 +199,9 @@ class Missing(Guarded):
 def _warm(studio: Studio) -> None:
     """Load the solvers of a four-bar while the browser starts: what comes first is then there at once."""
     with contextlib.suppress(Exception):  # whatever it is, the first request says it
+        from .mechanism_text import read
+        from .solve import solve
+
         solve(read(template("Four-bar"), studio.folder), "run", lambda _: None)
 
 

@@ -22,7 +22,6 @@ from .wire import Floats, packed
 from .work import MAKING, PATIENCE, Workers
 
 Send = Callable[[bytes], None]
-MOST_BYTES = 400_000  # of one message
 MOST_MALFORMED = 100  # one after the other, before the conversation ends
 MOST_PENDING = 8
 
@@ -94,22 +93,23 @@ class Session:
         begin = time.perf_counter()
         text, kind, light = _text(request), str(request.get("kind", "run")), request.get("light") is True
         by_group = request.get("colours") != "bodies"
-        if "operations" in request:
-            text = await self.workers.run(self.editor.apply, text, request["operations"])
+        current: Read | None = None  # once it is edited and read
         answered = False
 
         def heard(stage: str) -> None:
             self.send_later(packed({"id": None, "event": "progress", "stage": stage}))
 
         def whole() -> bytes:
-            nonlocal answered
-            shown = solve(self._read(text), kind, heard)
+            nonlocal answered, current
+            edited = self.editor.apply(text, request["operations"]) if "operations" in request else text
+            current = self._read(edited)
+            shown = solve(current, kind, heard)
             answered = True
             spent = 1e3 * (time.perf_counter() - begin)
             return message(shown, request["id"], light, by_group, milliseconds=spent, kind=kind, final=True)
 
         def at_once() -> bytes | None:
-            shown = provisional(self._read(text), kind)
+            shown = None if current is None else provisional(current, kind)
             if shown is None or answered:
                 return None
             return message(shown, request["id"], light, by_group, kind=kind, final=False)
@@ -180,8 +180,6 @@ class Session:
 
 
 def _request(text: str | bytes) -> dict[str, Any]:
-    if len(text) > MOST_BYTES:
-        raise MalformedError(f"a message of more than {MOST_BYTES:,} bytes is not read")
     try:
         request = orjson.loads(text)
     except ValueError:

@@ -80,7 +80,7 @@ def compare(
     for name in methods:
         if name not in METHODS:
             raise InputError(
-                f"--methods {name}: there is no such method of run{nearest(name, METHODS)} - they are "
+                f"methods {name}: there is no such method of run{nearest(name, METHODS)} - they are "
                 f"{', '.join(METHODS)}"
             )
     asked = asked_times(model, times, methods[0])

@@ -18,7 +18,7 @@ from assurgent.common.errors import InputError
 from assurgent.mechanism.reader import load
 from assurgent.mechanism.toml_text import to_toml
 
-DATA = Path(__file__).with_name("data")
+DATA = Path(__file__).parents[1] / "mechanism" / "data"
 FILES = ("four-bar", "gears", "spatial")
 
 

@@ -192,14 +192,14 @@ VALUES: tuple[Any, ...] = ("x", None, [1, 2], np.nan, np.inf, 10**400, 1j, {}, o
 @pytest.mark.parametrize("method", ["run", "inverse", "simulate", "compile"])
 def test_times_that_are_none(four_bar: Mechanism, method: str) -> None:
     for times in TIMES:
-        with pytest.raises(InputError, match="--at: "):
+        with pytest.raises(InputError, match="times: "):
             getattr(four_bar, method)(times=times)
 
 
 @pytest.mark.parametrize("method", ["run", "inverse", "simulate"])
 def test_methods_and_settings_that_are_none(four_bar: Mechanism, method: str) -> None:
     for name in ("x", "", 5, [], {}, True):
-        with pytest.raises(InputError, match="--method"):
+        with pytest.raises(InputError, match="method"):
             getattr(four_bar, method)(times=[0, 0.1], method=name)
     for value in VALUES:
         with pytest.raises(InputError):
@@ -221,9 +221,9 @@ def test_designs_that_are_none(four_bar: Mechanism) -> None:
         with pytest.raises(InputError):
             c.batch(designs)
     for threads in (0, -1, "2", None, 1.5, [], True):
-        with pytest.raises(InputError, match="--threads"):
+        with pytest.raises(InputError, match="threads"):
             c.batch({"a": [0.1, 0.11]}, threads=threads)
-        with pytest.raises(InputError, match="--threads"):
+        with pytest.raises(InputError, match="threads"):
             four_bar.run(times=[0, 0.1], threads=threads)
     assert (c.batch({"a": [0.1, 0.11]}, threads=10**6).status == 0).all()
     with pytest.raises(InputError, match="orders"):

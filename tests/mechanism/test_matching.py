@@ -7,7 +7,8 @@ import random
 
 import pytest
 
-from assurgent.mechanism.matching import Incidence, MatchedPart, assign, components, dependences, over, pieces, under
+from assurgent.common.graphs import components
+from assurgent.mechanism.matching import Incidence, MatchedPart, assign, dependences, over, pieces, under
 
 
 def random_incidence(r: random.Random, n_nodes: int) -> Incidence:

@@ -92,5 +92,5 @@ def test_order_is_kept_and_threads_do_not_nest() -> None:
 
 
 def test_no_threads_are_wrong_input() -> None:
-    with pytest.raises(InputError, match="--threads 0"):
+    with pytest.raises(InputError, match="threads 0"):
         kinematics.run(reader.loads(BREAKS, "breaks.toml"), threads=0)

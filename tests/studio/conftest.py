@@ -63,7 +63,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     thread.join(20)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # Playwright's loop runs in this thread as long as it lives: others need it free
 def browser() -> Iterator[Any]:
     """The system's Chromium; where there is none the tests of the page say so aloud and are left out."""
     if CHROMIUM is None:

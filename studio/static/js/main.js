@@ -25,6 +25,7 @@ panel(byId("panel"), { build: buildPanel, watch: watchPanel, understand: underst
 keys(hands, playing);
 on("opened", fit);
 on("recolour", again);
+on("busy", () => { document.documentElement.dataset.busy = state.busy; }); // what scripts and tests wait for
 
 let space = null;
 on("document", async () => {

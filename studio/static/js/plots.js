@@ -45,6 +45,9 @@ function things() {
   return found;
 }
 
+// The range of an axis: what is constant but for rounding is drawn as a line, not as noise.
+const spread = (u, low, high) => (low === null || high - low > 1e-9 * Math.max(1, Math.abs(low), Math.abs(high)) ? uPlot.rangeNum(low ?? 0, high ?? 1, 0.1, true) : [low - 1, high + 1]);
+
 export function watchPanel(page) {
   let charts = [], key = null;
   const chooser = h("select", { "aria-label": "What is plotted", onchange: () => { const [t] = chooser.value.split(":"); if (t === "energy") { key = chooser.value; draw(); } else select(chooser.value); } });
@@ -96,7 +99,7 @@ export function watchPanel(page) {
     const axis = { stroke: ink, grid: { stroke: line, width: 1 }, ticks: { stroke: line }, font: "11px system-ui", size: 46 };
     const plot = new uPlot({
       width: Math.max(240, page.clientWidth - 40), height: 128, title: `${quantity.title}${quantity.unit ? ` (${quantity.unit})` : ""}`,
-      scales: { x: { time: false } }, series, axes: [{ ...axis, size: 26 }, axis], legend: { show: false },
+      scales: { x: { time: false }, y: { range: spread } }, series, axes: [{ ...axis, size: 26 }, axis], legend: { show: false },
       cursor: { y: false, drag: { x: false, y: false }, points: { show: true } },
       hooks: { ready: [(u) => u.over.addEventListener("pointerdown", (e) => { const t = u.posToVal(e.offsetX, "x"); scrub(t); })] },
     }, data, box);

@@ -17,7 +17,7 @@ export const canUndo = () => past.length > 0;
 export const canRedo = () => future.length > 0;
 
 // ---- answers ---------------------------------------------------------------------------------------------------------
-function take(header, light) {
+export function take(header, light) {
   const scene = header.scene || null;
   if (scene) {
     scene.time = floats(header, scene.time);
@@ -54,9 +54,9 @@ function request(fields, light) {
 let chain = Promise.resolve();
 // Changes follow one another; each sees the text that the one before left.
 function queued(work) {
+  state.busy += 1;
+  emit("busy");
   const run = chain.then(async () => {
-    state.busy += 1;
-    emit("busy");
     try { return await work(); } finally { state.busy -= 1; state.stage = ""; emit("busy"); }
   });
   chain = run.catch(() => undefined);

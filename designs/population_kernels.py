@@ -1,0 +1,76 @@
+"""Linkages of different structure one after the other through the sequencer. Imported only where they run: Numba."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+
+from ..runtime.sequencer import sequence
+from ..runtime.sources import dated
+from .design_kernels import NEVER, OPTIONS
+
+FIXED, CRANK, NONE = -1, -2, -3
+ITEM = 10  # integers of a dyad: four rows known, two found, places of lengths, sketch, size and sign
+
+
+@njit(**OPTIONS)
+@dated
+def prepare(joints, places, side, steps, tables, numbers, signs, address):  # type: ignore[no-untyped-def]
+    """Write the steps of one linkage: a dyad for every joint that is linked to two others; their number."""
+    count = 0
+    for j in range(len(joints)):
+        if joints[j, 0] < 0:
+            continue
+        a, b, at = joints[j, 1], joints[j, 2], ITEM * count
+        tables[at], tables[at + 1], tables[at + 2], tables[at + 3] = 2 * a, 2 * a + 1, 2 * b, 2 * b + 1
+        tables[at + 4], tables[at + 5] = 2 * j, 2 * j + 1
+        tables[at + 6], tables[at + 7], tables[at + 8], tables[at + 9] = 2 * count, 0, 0, count
+        ux, uy = places[j, 0] - places[a, 0], places[j, 1] - places[a, 1]
+        vx, vy = places[j, 0] - places[b, 0], places[j, 1] - places[b, 1]
+        numbers[2 * count], numbers[2 * count + 1] = math.sqrt(ux * ux + uy * uy), math.sqrt(vx * vx + vy * vy)
+        wx, wy = places[b, 0] - places[a, 0], places[b, 1] - places[a, 1]
+        signs[0, count] = side if wx * uy - wy * ux >= 0.0 else -side
+        steps[count, 0], steps[count, 1], steps[count, 2] = address, 0, at
+        steps[count, 3], steps[count, 4], steps[count, 5] = 4, -2, 0
+        count += 1
+    return count
+
+
+@njit(**OPTIONS)
+@dated
+def run_population(address, side, joints, places, cosine, sine, t, state, scratch, out, whole):  # type: ignore[no-untyped-def]
+    """Write out[linkage, joint, component, lane] and whether each is assembled at every lane."""
+    steps, tables, numbers, signs, call, work, lost, edges, none = scratch
+    n = len(t)
+    edges[0], edges[1] = 0, n
+    for i in range(len(joints)):
+        for j in range(joints.shape[1]):
+            kind, x, y = joints[i, j, 0], 2 * j, 2 * j + 1
+            if kind in (FIXED, NONE):
+                for k in range(np.uint64(n)):
+                    state[0, x, k], state[0, y, k] = places[i, j, 0], places[i, j, 1]
+                    state[1, x, k] = state[1, y, k] = state[2, x, k] = state[2, y, k] = 0.0
+            elif kind == CRANK:
+                m = joints[i, j, 1]
+                ox, oy = places[i, m, 0], places[i, m, 1]
+                dx, dy = places[i, j, 0] - ox, places[i, j, 1] - oy
+                for k in range(np.uint64(n)):
+                    ex, ey = cosine[k] * dx - sine[k] * dy, sine[k] * dx + cosine[k] * dy
+                    state[0, x, k], state[0, y, k] = ox + ex, oy + ey
+                    state[1, x, k], state[1, y, k] = -ey, ex
+                    state[2, x, k], state[2, y, k] = -ex, -ey
+        count = prepare(joints[i], places[i], side, steps, tables, numbers, signs, address)
+        lost[:] = NEVER
+        sequence(
+            steps[:count], tables, numbers, none, signs, edges, t, state, state, call, work, n, lost, edges[:0], none
+        )
+        held = True
+        for j in range(count):
+            held = held and lost[j] == NEVER
+        whole[i] = held
+        for j in range(joints.shape[1]):
+            for c in range(2):
+                for k in range(np.uint64(n)):
+                    out[i, j, c, k] = state[0, 2 * j + c, k]

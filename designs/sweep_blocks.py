@@ -1,0 +1,213 @@
+"""Blocks of a sweep: designs run and reduced a few at a time, so that a sweep needs the memory of what it keeps.
+
+A block is what a thread, a process or another machine does: the text of a mechanism and an array of parameters go in,
+arrays of numbers come out.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..common.errors import AssurgentError, InputError
+from ..mechanism.model import Array
+from ..mechanism.reader import from_data
+from ..motion.datasets import QUANTITIES
+from ..runtime.parallel import each
+from ..runtime.parallel import threads as using_threads
+from .batch import parts_of, series_of
+from .compiled_mechanism import CompiledMechanism
+from .sweep_plan import wants
+
+FEW = 32  # designs at once: their series stay in the cache
+Block = dict[str, Array]
+
+
+class Sweeper:
+    """A mechanism compiled for a sweep: `names` are the parameters that change, `given` what is wanted."""
+
+    def __init__(
+        self, data: Mapping[str, Any], origin: str, folder: Path | None, names: Sequence[str],
+        given: Sequence[str] | None, times: Array | None,
+    ) -> None:  # fmt: skip
+        model = from_data(data, origin, None, folder)
+        if not names:
+            raise InputError(f"{origin}: sweep: no parameter changes - write --over a=1:3:50")
+        listed = {
+            "points": [p for b in model.bodies.values() for p in b.points],
+            "bodies": [m.name for b in model.bodies.values() for m in b.parts],
+            "joints": list(model.joints),
+            "drivers": list(model.drivers),
+        }
+        moving = [n for n in listed["points"] if n not in model.bodies.get("frame", _NOTHING).points]
+        self.wants = wants(moving if given is None else given, listed)
+        self.efforts = [w for w in self.wants if w.table == "efforts"]
+        dyads = self._dyads(model, listed["points"]) if any(w.how == "transmission" for w in self.wants) else []
+        asked = {t: [w.name for w in self.wants if w.table == t] for t in ("points", "bodies", "joints")}
+        asked["points"] += [p for d in dyads for p in d]
+        chosen = {t: list(dict.fromkeys(n)) for t, n in asked.items()}
+        if not any(chosen.values()):
+            chosen["points"] = listed["points"][:1]
+        self.compiled = CompiledMechanism(data, origin, folder, times, parameters=list(names), **chosen)
+        self.time, self.names, self.model = self.compiled.time, tuple(names), model
+        self._dyad_places = np.array(
+            [[self.compiled.places["points", p][0][1] for p in d] for d in dyads], dtype=np.int64
+        ).reshape(-1, 3)
+        self.reduced = [w for w in self.wants if w.how]
+        self.kept = [w for w in self.wants if not w.how and w.table != "efforts"]
+        self._plan = self._codes()
+        if not self.kept and not self._plan[:, 1].any():
+            self.compiled.reported_orders = 1
+
+    @staticmethod
+    def _dyads(model: Any, points: Sequence[str]) -> list[tuple[str, str, str]]:
+        from ..mechanism.plans.planning import study
+
+        found = []
+        for group in study(model).groups:
+            inner = [j for j in group.pairs if set(j.bodies) <= set(group.bodies)]
+            outer = [j for j in group.pairs if not set(j.bodies) <= set(group.bodies)]
+            if group.type == "RRR" and len(inner) == 1 and all(j.at in points for j in group.pairs):
+                found.append((str(outer[0].at), str(inner[0].at), str(outer[1].at)))
+        if not found:
+            raise InputError("--want transmission: is that of planar RRR dyads, and this mechanism has none")
+        return found
+
+    def _codes(self) -> Any:
+        from .sweep_kernels import CODES, TURN
+
+        rows = []
+        for w in self.reduced:
+            if not w.table:
+                rows.append([TURN if w.how == "turn" else CODES[w.how], 0, 0, 1, 0])
+                continue
+            output, place = self.compiled.places[w.table, w.name][0]
+            if max(output.widths) == 9:
+                raise InputError(f"--want {w.text}: a rotation in space is no number - take a joint's angle")
+            rows.append([CODES[w.how], w.order, place, output.widths[w.order], w.component])
+        return np.array(rows, dtype=np.int64).reshape(-1, 5)
+
+    def block(self, values: Array, threads: int = 1) -> Block:
+        """Return what is kept of some designs (design, parameter), with `status` and `solved`."""
+        c, count = self.compiled, len(values)
+        found: Block = {"status": np.zeros(count), "solved": np.zeros(count)}
+        reduced = np.empty((count, len(self.reduced)))
+        kept = np.empty((count, 3, c.width)) if self.kept else None
+
+        def part(piece: slice) -> None:
+            size = piece.stop - piece.start
+            room = np.empty((min(FEW, size), 3, c.width)) if kept is None else None
+            for first in range(piece.start, piece.stop, FEW):
+                last = min(first + FEW, piece.stop)
+                out = kept[first:last] if kept is not None else room[: last - first]  # type: ignore[index]
+                answers = self._solve(values[first:last], out)
+                found["status"][first:last], found["solved"][first:last] = answers[:, 0], answers[:, 1]
+                if len(self._plan):
+                    self._reduce(out, answers, reduced[first:last])
+
+        with using_threads(threads):
+            edges = np.linspace(0, count, threads + 1).astype(int).tolist()
+            each(part, [slice(a, b) for a, b in itertools.pairwise(edges) if b > a])
+        for k, w in enumerate(self.reduced):
+            found[w.text] = reduced[:, k]
+        if kept is not None:
+            found.update(self._series(kept))
+        if self.efforts:
+            self._effort(values, found)
+        return found
+
+    def _solve(self, values: Array, out: Array) -> Any:
+        c = self.compiled
+        answers = np.full((len(values), 5), 3, dtype=np.int64)
+        columns = np.ascontiguousarray(values.T)
+        if c.supported:
+            numbers, kept = c.mechanism.numbers.evaluate(columns)
+            numbers = np.ascontiguousarray(numbers.T)
+            grid, lanes = c._grid(numbers)
+            c._run(numbers, kept, grid, lanes, c._phases(1 << 30), out, answers)
+        for i in np.flatnonzero(answers[:, 0] == 3).tolist():
+            c._alone(dict(zip(self.names, values[i].tolist(), strict=True)), out[i], answers[i])
+        return answers
+
+    def _reduce(self, out: Array, answers: Any, found: Array) -> None:
+        from .sweep_kernels import reduce_designs
+
+        reduce_designs(out, answers, self._plan, self._dyad_places, len(self.time), found)
+
+    def _series(self, out: Array) -> Block:
+        """Return the series that are kept, as the variables of a dataset of results."""
+        c, n = self.compiled, len(self.time)
+        found: Block = {}
+        units = {(table, quantity): variable for table, _, quantity, variable, _ in QUANTITIES}
+        for table in ("points", "bodies", "joints"):
+            names = [w.name for w in self.kept if w.table == table]
+            arrays: dict[str, dict[str, Array]] = {}
+            for name in names:
+                places = c.places[table, name]
+                series = series_of(table, places, [parts_of(out, o, at, n) for o, at in places])
+                for quantity in vars(series):
+                    if getattr(series, quantity) is not None:
+                        arrays.setdefault(quantity, {})[name] = getattr(series, quantity)
+            for quantity, by_name in arrays.items():
+                shape = next(iter(by_name.values())).shape
+                blank = np.full(shape, np.nan)
+                found[units[table, quantity]] = np.stack([by_name.get(name, blank) for name in names], axis=2)
+        return found
+
+    def _effort(self, values: Array, found: Block) -> None:
+        """Add the efforts of drivers: inverse dynamics, design by design."""
+        from ..dynamics.computed import inverse_dynamics
+
+        room = np.full((len(values), len(self.time), len(self.efforts)), np.nan)
+        for i, row in enumerate(values.tolist()):
+            if found["status"][i] != 0:
+                continue
+            try:
+                model = self.compiled.mechanism.model(dict(zip(self.names, row, strict=True)))
+                results = inverse_dynamics(model, self.time).results
+            except AssurgentError:
+                continue
+            for k, w in enumerate(self.efforts):
+                effort = results.drivers[w.name].effort
+                assert effort is not None
+                room[i, : len(effort), k] = effort
+        found["driver_effort"] = room
+
+    def labels(self) -> dict[str, list[str]]:
+        """Return the names along the dimensions of what is kept."""
+        found = {
+            dimension: [w.name for w in self.kept if w.table == table]
+            for table, dimension in (("points", "point"), ("bodies", "body"), ("joints", "joint"))
+        }
+        found["driver"] = [w.name for w in self.efforts]
+        found["axis"] = ["x", "y", "z"][: self.model.dimension]
+        return {k: v for k, v in found.items() if v}
+
+
+class _Nothing:
+    points: Mapping[str, Any] = {}
+
+
+_NOTHING: Any = _Nothing()
+
+
+@functools.lru_cache(maxsize=4)
+def _sweeper(
+    text: str, folder: str | None, names: tuple[str, ...], given: tuple[str, ...] | None, times: bytes | None
+) -> Sweeper:
+    asked = None if times is None else np.frombuffer(times)
+    return Sweeper(tomllib.loads(text), "sweep", None if folder is None else Path(folder), names, given, asked)
+
+
+def remote_block(
+    text: str, folder: str | None, names: tuple[str, ...], given: tuple[str, ...] | None, times: bytes | None,
+    values: Array,
+) -> Block:  # fmt: skip
+    """Do a block in another process: from the text of the mechanism, which is compiled there once."""
+    return _sweeper(text, folder, names, given, times).block(np.asarray(values))
