@@ -80,7 +80,7 @@ def page(model: Model, results: Results, data: dict[str, Any]) -> str:
 
 def widget(model: Model, results: Results, data: dict[str, Any], height: int = HEIGHT) -> Any:
     """Return a widget for notebooks; its trait `time` is the instant that is shown."""
-    from .notebook import MechanismWidget
+    from .widget import MechanismWidget
 
     if model.space == "spatial":
         return MechanismWidget(page=page(model, results, data), height=height)
