@@ -187,11 +187,12 @@ def _compared_figure(found: Comparison) -> Figure:
 
 
 def _comparison_table(found: Comparison) -> None:
-    """Print the methods side by side, four to a table: more do not fit a terminal."""
+    """Print the methods side by side, as many to a table as fit a terminal: four, or two with long names."""
+    most = 4 if all(len(m.name) <= 12 for m in found.methods) else 2
     name = escape(found.mechanism or "mechanism")
     title = f"{name}: {len(found.time)} times; differences from {found.methods[0].name}"
-    for i in range(0, len(found.methods), 4):
-        out.print(_compared_columns(title if i == 0 else None, found.methods[i : i + 4]))
+    for i in range(0, len(found.methods), most):
+        out.print(_compared_columns(title if i == 0 else None, found.methods[i : i + most]))
 
 
 def _compared_columns(title: str | None, methods: Sequence[Compared]) -> Table:
