@@ -270,8 +270,8 @@ class Mechanism:
         >>> m.initial["theta"] = {"joint": "A", "angle": 1.0, "rate": 0}
         >>> m.simulate(times=[0, 0.5, 1]).points["C"].position
 
-        `fixed_step` takes equal steps of at most that length; `threads` share the tree of dca. A motion that cannot go on raises AssemblyError; its
-        attribute `results` holds all that was found before.
+        `fixed_step` takes equal steps of at most that length; `threads` share the tree of dca. A motion that cannot go
+        on raises AssemblyError; its attribute `results` holds all that was found before.
         """
         from assurgent.dynamics.computed import simulation
         from assurgent.runtime import parallel
