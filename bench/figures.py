@@ -70,7 +70,7 @@ def _beside(rows: Sequence[Row], title: str, paper: Mapping[str, Sequence[float]
     for name, seconds in paper.items():
         label, colour = STYLES[name]
         theirs.plot(sizes, seconds, marker="s", markersize=4, color=colour, label=label.split(",")[0])
-    _finish(theirs, f"the paper, {table} (Fortran, i5-2400)")
+    _finish(theirs, f"the paper, {table} (Fortran, i5-2400), scaled to these steps")
     theirs.set_ylabel("")
     for axes in (ours, theirs):
         axes.legend(fontsize="small", loc="upper left")
@@ -156,7 +156,7 @@ def stages(row: Row, path: Path, steps: int = STEPS) -> None:
     left, right = figure.subplots(1, 2, sharey=True)
     for axes, parts, title in (
         (left, ours, f"measured, nEq = {row.n_equations}, {row.speed:g} rad/s"),
-        (right, paper, "the paper, Table 5, nEq = 806"),
+        (right, paper, f"the paper, Table 5, nEq = 806, scaled to {steps:,} steps"),
     ):
         _bars(axes, parts)
         axes.set_title(title)
