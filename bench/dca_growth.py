@@ -95,7 +95,8 @@ def main() -> None:
             found.append((count, one))
             levels = len(system.tree.levels)
             print(f"{name} {count:5d} bodies  {levels:2d} levels  {1e6 * one:8.0f} us  two threads {two:.2f} x")
-        print(f"{name}: exponent {np.polyfit(*np.log(np.array(found)).T, 1)[0]:.2f}")
+        counts, times = np.log(np.array(found)).T
+        print(f"{name}: exponent {np.polyfit(counts, times, 1)[0]:.2f}")
 
 
 if __name__ == "__main__":
