@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from assurgent.dynamics.equilibrium import Equilibrium
     from assurgent.mechanism.structure import Structure
     from assurgent.motion.results import Results
+    from assurgent.notebook import Film
     from assurgent.verification.comparison import Comparison
     from assurgent.verification.verify_mechanism import MechanismVerification
 
@@ -314,11 +315,40 @@ class Mechanism:
 
         return plot(results, model, names, over=over, unit=unit, magnitude=magnitude)
 
-    def animate(self, results: Results, path: Path | str, **options: Any) -> Path:
-        """Write an animation (.gif .mp4 .html .svg); options are those of `pictures.animate.animate`."""
+    def animate(self, results: Results, path: Path | str | None = None, **options: Any) -> Path | Film:
+        """Write an animation (.gif .mp4 .html .svg); options are those of `pictures.animate.animate`.
+
+        Without a path, return the film for a notebook to show.
+        """
+        from assurgent.notebook import film
         from assurgent.pictures.animate import animate
 
-        return animate(self._model_of(results), results, path, **options)
+        model = self._model_of(results)
+        return film(model, results, **options) if path is None else animate(model, results, path, **options)
+
+    def _repr_html_(self) -> str:
+        from assurgent.notebook import shown as drawn
+
+        return drawn(self)
+
+    def to_html(self, results: Results | None = None) -> str:
+        """Return a page with the moving mechanism that stands alone: play, time line, zoom; nothing is loaded."""
+        from assurgent.studio.viewer import page
+
+        found = self.run() if results is None else results
+        return page(self._model_of(found), found, self.data())
+
+    def widget(self, results: Results | None = None, height: int = 420) -> Any:
+        """Return the moving mechanism as a widget for notebooks (extra `notebook`); its `time` is what is shown."""
+        try:
+            from assurgent.studio.viewer import widget
+
+            found = self.run() if results is None else results
+            return widget(self._model_of(found), found, self.data(), height)
+        except ModuleNotFoundError as error:
+            raise InputError(
+                f"the widget needs the package {error.name} - install it with: pip install 'assurgent[notebook]'"
+            ) from None
 
     def report(self, path: Path | str, verification: bool = True, **settings: float) -> Path:
         """Write one page on the mechanism (.html, or .tex with its figures beside it) and return its path.

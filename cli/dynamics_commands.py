@@ -40,7 +40,7 @@ def add_commands(add: Callable[..., argparse.ArgumentParser]) -> None:
     inverse.add_argument("--method", default="direct", metavar="NAME", help="direct (default), tangent or inverse")
     simulate = add("simulate", help="forward dynamics: how a mechanism moves under its loads")
     _common(simulate)
-    simulate.add_argument("--method", metavar="NAME", help="partition (default) or global")
+    simulate.add_argument("--method", metavar="NAME", help="partition (default), global, dca, dca-projected")
     simulate.add_argument(
         "--stop-at-bifurcation", action="store_true", help="end where branches meet instead of going on smoothly"
     )

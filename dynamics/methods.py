@@ -14,6 +14,8 @@ BODY_METHODS = {  # name: module of this room, class
     "semirecursive-1": ("semirecursive", "SemiRecursive1"),
     "semirecursive-2": ("semirecursive", "SemiRecursive2"),
     "global": ("augmented", "Augmented"),
+    "dca": ("dca", "DivideAndConquer"),
+    "dca-projected": ("dca", "Projected"),
 }
 METHODS = (PARTITION, *BODY_METHODS)
 

@@ -78,7 +78,7 @@ Tables = tuple[
 
 def without_spin(model: Model, record: Recorded) -> tuple[Recorded, int]:
     """Return a record whose rods turn without spin, and into how many parts its intervals should be split for that."""
-    from ..runtime.output_items import ROUGH, carry
+    from ..runtime.rod_items import ROUGH, carry
 
     motions, miss = dict(record.motions), 0.0
     for body in model.bodies.values():

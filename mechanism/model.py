@@ -239,6 +239,20 @@ LOOPS = ("projection", "baumgarte", "partitioning")
 
 
 @dataclass(frozen=True)
+class AugmentedLagrangian:
+    """`[simulation.dca]`: penalty factor (per mean mass), frequency and damping of the constraints, iterations at most,
+    and their tolerances; the defaults are those of Malczyk and Frączek."""
+
+    penalty: float = 1e6
+    frequency: float = 1.0
+    damping: float = 1.0
+    iterations: int = 10
+    position: float = 1e-14
+    velocity: float = 1e-12
+    acceleration: float = 1e-10
+
+
+@dataclass(frozen=True)
 class Simulation:
     """Times of a run."""
 
@@ -250,6 +264,7 @@ class Simulation:
     change: float = 4.0  # partition: how many times better another set of coordinates must be
     loops: str = "projection"  # semi-recursive: how loops are closed, of LOOPS
     baumgarte: tuple[float, float] = (10.0, 10.0)  # a and b of Baumgarte's stabilisation, 1/s
+    dca: AugmentedLagrangian = AugmentedLagrangian()
 
     def times(self) -> Array:
         """Return the grid; it includes `stop`."""

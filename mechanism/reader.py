@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,21 @@ from .drivers import DriverReader
 from .file_values import Source, shown
 from .force_table import read_loads
 from .joints import JointBuilder, declare
-from .model import FRAME, LOOPS, Array, Body, Driver, Joint, Load, Mass, Model, PointForce, Simulation, ends_of
+from .model import (
+    FRAME,
+    LOOPS,
+    Array,
+    AugmentedLagrangian,
+    Body,
+    Driver,
+    Joint,
+    Load,
+    Mass,
+    Model,
+    PointForce,
+    Simulation,
+    ends_of,
+)  # fmt: skip
 from .named_groups import read_groups
 from .numbers import arithmetic
 from .rigid import Assembly, Declared, assemble, check_sharing, total_mass
@@ -35,6 +50,7 @@ from .vectors_of_interest import add_centres, read_vectors
 Settings = Mapping[str, float | str]  # numbers, or formulas in quotes as in the file
 MAX_BYTES = 8_000_000
 MAX_TIMES = 50_000_000
+MAX_ITERATIONS = 1000
 TABLES = (
     *("parameters", "points", "bodies", "joints", "drivers", "simulation"),
     *("forces", "initial", "actuators", "assembly", "vectors", "copies", "groups", "synthesis"),
@@ -166,7 +182,7 @@ def _parameters(source: Source, settings: Settings) -> None:
         source.parameters[name] = source.number(where, settings.get(name, value))
 
 
-SIMULATION_KEYS = ("start", "stop", "step", "tolerance", "cut", "change", "loops", "baumgarte")
+SIMULATION_KEYS = ("start", "stop", "step", "tolerance", "cut", "change", "loops", "baumgarte", "dca")
 
 
 def _simulation(source: Source, joints: Mapping[str, Joint]) -> Simulation:
@@ -197,7 +213,29 @@ def _simulation(source: Source, joints: Mapping[str, Joint]) -> Simulation:
     a, b = source.vector(("simulation", "baumgarte"), table.get("baumgarte", list(default.baumgarte)), 2).tolist()
     if a < 0 or b < 0:
         source.fail(("simulation", "baumgarte"), "are damping and frequency, which must not be negative")
-    return Simulation(start, stop, step, tolerance, tuple(cut), change, loops, (a, b))
+    dca = _augmented(source, table.get("dca", {}))
+    return Simulation(start, stop, step, tolerance, tuple(cut), change, loops, (a, b), dca)
+
+
+def _augmented(source: Source, given: object) -> AugmentedLagrangian:
+    where, default = ("simulation", "dca"), AugmentedLagrangian()
+    table = source.table(where, given)
+    names = tuple(f.name for f in fields(AugmentedLagrangian))
+    source.keys(where, table, names)
+    found = {name: getattr(default, name) for name in names}
+    for name in table:
+        if name == "iterations":
+            count = table[name]
+            if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= MAX_ITERATIONS:
+                source.fail((*where, name), f"is a whole number from 1 to {MAX_ITERATIONS}, not {shown(count)}")
+            found[name] = count
+        elif name in ("frequency", "damping"):
+            found[name] = source.number((*where, name), table[name])
+            if found[name] < 0:
+                source.fail((*where, name), f"is {found[name]:.12g}; constraints are held by zero or more")
+        else:
+            found[name] = source.positive((*where, name), table[name])
+    return AugmentedLagrangian(**found)
 
 
 def _modes(source: Source) -> dict[str, int]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from html import escape
 from typing import Any
 
 from .constraint_network import Network, build, turning_loops
@@ -86,6 +87,17 @@ class Structure:
         if self.notes:
             result["notes"] = list(self.notes)
         return result
+
+    def _repr_html_(self) -> str:
+        """The groups as a table, for notebooks."""
+        cells = [
+            (g.name, g.type, *(", ".join(names) for names in (g.members, g.joints, g.drivers, g.depends_on)))
+            for g in self.groups
+        ]
+        rows = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in cells)
+        heads = "".join(f"<th>{h}</th>" for h in ("group", "type", "bodies", "joints", "drivers", "depends on"))
+        told = "".join(f"<p>{escape(f.message)}</p>" for f in (*self.free, *self.redundant))
+        return f"<p>mobility {self.mobility}</p><table><tr>{heads}</tr>{rows}</table>{told}"
 
 
 def analyse(model: Model, ranks: RankReport | None = None) -> Structure:

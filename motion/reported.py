@@ -24,10 +24,11 @@ NONE_2, NONE_2_1 = np.zeros((0, 0)), np.zeros((1, 0))
 @functools.cache
 def steps_of(function: str) -> Ints:
     """Return the table of steps of one function that writes results."""
-    from ..runtime import output_items
+    from ..runtime import output_items, rod_items
     from ..runtime.sequencer import address
 
-    return np.array([[address(getattr(output_items, function)), 0, 0, 0, -1, 0]], dtype=np.int64)
+    room = rod_items if function == "write_rod" else output_items
+    return np.array([[address(getattr(room, function)), 0, 0, 0, -1, 0]], dtype=np.int64)
 
 
 class Lazy(Mapping[str, Value]):

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..common.errors import AssemblyError, InputError, nearest
 from ..common.status import MESSAGES, OK, SINGULAR
 from .machine_code import forgive_damage
+from .value_shapes import count_of, parts_of, shape_of
 
 Array = NDArray[np.float64]
 # A sweep reads and writes one row of the state per coordinate. LLVM vectorises its loop if the rows do not overlap and
@@ -71,8 +72,8 @@ class GroupType:
         array = self._by_name(names, values, what) if isinstance(values, Mapping) else self._array(values, what)
         if array.shape[:1] != (len(names),) or array.ndim > 2:
             raise InputError(
-                f"{self.name}: {what} has {_count(len(names), 'entry', 'entries')}: {', '.join(names) or 'none'}; "
-                f"{_shape(array)} given"
+                f"{self.name}: {what} has {count_of(len(names), 'entry', 'entries')}: {', '.join(names) or 'none'}; "
+                f"{shape_of(array)} given"
             )
         finite = np.isfinite(array)
         if not finite.all():
@@ -95,7 +96,7 @@ class GroupType:
                 known = [k for k, v in self.module.COORDINATES.items() if set(v) <= set(names)]
                 hint = nearest(str(key), known) or "."
                 raise InputError(f"{self.name}: {what} has no '{key}'{hint} It has {', '.join(known) or 'no entry'}.")
-            parts = [value] if len(symbols) == 1 else _parts(value)
+            parts = [value] if len(symbols) == 1 else parts_of(value)
             if len(parts) != len(symbols):
                 raise InputError(
                     f"{self.name}: {what}: '{key}' has the {len(symbols)} components {', '.join(symbols)}; "
@@ -108,14 +109,14 @@ class GroupType:
         try:
             return np.array(np.broadcast_arrays(*(flat[n] for n in names))) if names else np.zeros(0)
         except ValueError as error:
-            sizes = ", ".join(f"{n} {_shape(flat[n])}" for n in names)
+            sizes = ", ".join(f"{n} {shape_of(flat[n])}" for n in names)
             raise InputError(f"{self.name}: the entries of {what} differ in their number of steps: {sizes}") from error
 
     def _vector(self, names: tuple[str, ...], values: Values, what: str) -> Array:
         array = self.pack(names, values, what)
         if array.ndim != 1:
             raise InputError(
-                f"{self.name}: {what} is one value for each of {', '.join(names)} here; {_shape(array)} given - "
+                f"{self.name}: {what} is one value for each of {', '.join(names)} here; {shape_of(array)} given - "
                 "'motion' takes many time steps at once"
             )
         return array
@@ -135,7 +136,7 @@ class GroupType:
             return np.ones(len(self.branches))
         signs = np.atleast_1d(self._array(branch, "branch"))
         if signs.shape != (len(self.branches),) or not np.all(np.abs(signs) == 1.0):
-            right = f"is {_count(len(self.branches), 'sign', 'signs')}, +1 or -1: {', '.join(self.branches)}"
+            right = f"is {count_of(len(self.branches), 'sign', 'signs')}, +1 or -1: {', '.join(self.branches)}"
             raise InputError(
                 f"{self.name}: branch {right if self.branches else 'is not used: this type has no signs'}; "
                 f"{np.asarray(branch).tolist()} given"
@@ -296,7 +297,7 @@ class GroupType:
             raise InputError(f"{self.name}: method '{method}'{nearest(method, ('td', '3ot'))} - it is 'td' or '3ot'")
         t = self._array(time, "time")
         if t.ndim != 1 or not t.size or not np.isfinite(t).all():
-            found = _shape(t) if t.ndim != 1 or not t.size else t[~np.isfinite(t)][0]
+            found = shape_of(t) if t.ndim != 1 or not t.size else t[~np.isfinite(t)][0]
             raise InputError(f"{self.name}: time is a list of finite numbers, one for each step; {found} given")
         if start is not None and self.module.CLOSED_FORM:
             raise InputError(f"{self.name} has a closed form: its motion takes branch, the signs, and no start")
@@ -371,7 +372,7 @@ class GroupType:
         array = array if array.ndim == 2 else array[:, None]
         if array.shape[1] not in (1, n):
             raise InputError(
-                f"{self.name}: {what} has {_count(array.shape[1], 'step', 'steps')}, time has {n} - "
+                f"{self.name}: {what} has {count_of(array.shape[1], 'step', 'steps')}, time has {n} - "
                 "give one value for each step, or one for all"
             )
         return np.array(np.broadcast_to(array, (len(array), n)))
@@ -393,21 +394,3 @@ class GroupType:
             state = self._state(phi, h, par, t)
             self.module.points(*state, *self._motion_of(phidot, hdot, phiddot, hddot), out)
         return dict(zip(self.points_of_interest, out, strict=True))
-
-
-def _parts(value: Any) -> list[Any]:
-    try:
-        return list(value)
-    except TypeError:  # a number, also one in an array of no dimension
-        return [value]
-
-
-def _count(n: int, one: str, many: str) -> str:
-    return f"{n} {one if n == 1 else many}"
-
-
-def _shape(array: Array) -> str:
-    """Return the size of an array in words: a number, 3 numbers, or 2 x 3 numbers."""
-    if array.ndim == 0:
-        return "a number"
-    return f"{' x '.join(map(str, array.shape))} number{'s' if array.size != 1 else ''}"

@@ -6,6 +6,7 @@ import gc
 import hashlib
 import shutil
 import sys
+import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from types import ModuleType
 
 from ..codegen.generate import Compiled, Progress, Stages, compile_spec, quiet
 from ..codegen.outcome import Verification
+from ..codegen.signature import signature
 from ..codegen.spec import GroupSpec
 from ..codegen.specification_reader import read_spec
 from ..codegen.verify import verify_module
@@ -53,13 +55,20 @@ def generate(path: Path | str, *, store: Store | None = None, progress: Progress
     return generate_type(read_spec(Path(path)), store=store, progress=progress)
 
 
-def generate_type(spec: GroupSpec, *, store: Store | None = None, progress: Progress = quiet) -> Generated:
-    """Do what `generate` does, for a specification that was read already."""
+def generate_type(
+    spec: GroupSpec, *, store: Store | None = None, progress: Progress = quiet, derived: bool = False
+) -> Generated:
+    """Do what `generate` does, for a specification that was read already.
+
+    A type that is not `derived` from a mechanism is the user's own: it is found by its equations from now on.
+    """
     store = store or Store()
     _name_is_free(spec)
     _aliases_are_free(spec, store)
     key = key_of(spec.text)
     with store.lock(spec.module, lambda: progress("waiting", 0.0, WAITING)):
+        if not derived:
+            store.note(signature(tomllib.loads(spec.text)).digest, spec.module)
         found = store.find(spec.module, key)
         if found is not None:
             store.select(spec.module, key)

@@ -48,9 +48,9 @@ def bind(plan: GroupPlan, progress: Progress) -> Solver:
         group = load(plan.named, progress)
         return _solver(plan, data, group, {n: n for n in group.module.COORDINATES})
     equations = _signature(plan.specification)
-    shipped = _shipped().get(equations.digest)
-    if shipped is not None:
-        name, order = shipped
+    known = _shipped().get(equations.digest) or _users(equations.digest)
+    if known is not None:
+        name, order = known
         group, names = load(name, progress), dict(zip(equations.order, order, strict=True))
     else:
         group = _own(plan, equations, progress)
@@ -97,6 +97,17 @@ def _shipped() -> dict[str, tuple[str, tuple[str, ...]]]:
     return {e.signature: (e.name, e.order) for e in manifest()}
 
 
+def _users(digest: str) -> tuple[str, tuple[str, ...]] | None:
+    """Return the user's own type that has these equations: its name, and its symbols in the order of the signature."""
+    store = Store()
+    module = store.noted(digest)
+    found = None if module is None else store.specification(module)
+    if found is None:
+        return None
+    equations = signature(tomllib.loads(found[1]))  # the note may be old, or somebody else's
+    return (found[0], equations.order) if equations.digest == digest else None
+
+
 @cache
 def _loaded(text: str) -> GroupType | None:
     """Return a derived type that was made before."""
@@ -131,7 +142,7 @@ def _own(plan: GroupPlan, equations: Signature, progress: Progress) -> GroupType
     def stage(title: str, seconds: float, outcome: str) -> None:
         progress(f"  {title:<10s} {seconds:5.1f} s  {outcome}")
 
-    generate_type(parse_spec(text, f"{name}.toml"), progress=stage)
+    generate_type(parse_spec(text, f"{name}.toml"), progress=stage, derived=True)
     _loaded.cache_clear()
     made = _loaded(text)
     if made is None:
@@ -144,4 +155,6 @@ def available(plan: GroupPlan) -> bool:
     if plan.named:
         return True
     equations = _signature(plan.specification)
-    return equations.digest in _shipped() or _loaded(derived_text(plan, equations)) is not None
+    if equations.digest in _shipped() or _users(equations.digest) is not None:
+        return True
+    return _loaded(derived_text(plan, equations)) is not None

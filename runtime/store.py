@@ -35,6 +35,7 @@ from ..common.type_files import SPECIFICATION
 
 RECORD = "record.json"
 CURRENT = "current"
+EQUATIONS = ".equations"  # which of the user's own types has which equations
 _KEY = re.compile(r"[0-9a-f]{16}")
 _MODULE = re.compile(r"[a-z][a-z0-9_]{0,79}")
 
@@ -209,6 +210,14 @@ class Store:
                 "cannot be trusted - run 'chmod go-w' on it, or set ASSURGENT_CACHE to a folder of your own"
             )
 
+    def noted(self, equations: str) -> str | None:
+        """Return the module of a type that was noted under the digest of its equations; what it says is not trusted."""
+        try:
+            found = (self.root / EQUATIONS / equations).read_text("ascii").strip()
+        except (OSError, UnicodeDecodeError):
+            return None
+        return found if _MODULE.fullmatch(found) else None
+
     # ---- writing -------------------------------------------------------------------------------------------
     @contextlib.contextmanager
     def lock(self, module: str, waiting: Callable[[], None] = lambda: None) -> Iterator[None]:
@@ -273,6 +282,15 @@ class Store:
         if found is None:
             raise GenerationError(f"{place}: was altered while it was written - generate the type again")
         return found
+
+    def note(self, equations: str, module: str) -> None:
+        """Note a type under the digest of its equations, atomically; the caller holds the lock of the type."""
+        folder = self.root / EQUATIONS
+        folder.mkdir(mode=0o700, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=folder)
+        os.close(handle)
+        _write(Path(name), module + "\n")
+        Path(name).replace(folder / equations)
 
     def select(self, module: str, key: str) -> None:
         """Make the stored type with that key the one in use, atomically; the caller holds the lock."""

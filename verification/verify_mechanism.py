@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 
 from ..codegen.derive import Derivation, derive
+from ..codegen.differences import Independent, motion_by_differences
 from ..codegen.outcome import Errors, Verification, relative
-from ..codegen.reference import Independent, Symbolic, array, motion_by_differences
+from ..codegen.reference import Symbolic, array
 from ..codegen.sampling import WELL_CONDITIONED, Array, Configuration, Sampler
 from ..codegen.verify import sizes_of_K, verify_module
 from ..mechanism.functions import Expression

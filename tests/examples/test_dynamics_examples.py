@@ -16,7 +16,10 @@ from assurgent.mechanism.reader import load
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples" / "dynamics"
-NAMES = ("blajer-four-bar", "sprung-four-bar", "yime-slider-crank")
+NAMES = (
+    "blajer-four-bar", "malczyk-double-loop", "malczyk-five-bar",
+    "sprung-four-bar", "yime-slider-crank", "yu-quick-return",
+)  # fmt: skip
 
 
 @cache

@@ -17,7 +17,7 @@ export const canUndo = () => past.length > 0;
 export const canRedo = () => future.length > 0;
 
 // ---- answers ---------------------------------------------------------------------------------------------------------
-function take(header, light) {
+export function take(header, light) {
   const scene = header.scene || null;
   if (scene) {
     scene.time = floats(header, scene.time);
