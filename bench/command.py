@@ -23,6 +23,7 @@ SPATIAL_SIZES = (14, 86, 406, 806)
 GROWTH_SIZES = (10, 30, 100, 300, 1000)
 GROWTH_LANES = 2_400_000  # dyads × steps: a state of about 170 MB, beyond the caches, at every size
 PEERS_AT = (22, 202)
+PAPER_STEPS = 2400  # a tenth of the paper's, whose figures are scaled
 
 
 def add_arguments(bench: argparse.ArgumentParser) -> None:
@@ -30,7 +31,7 @@ def add_arguments(bench: argparse.ArgumentParser) -> None:
     bench.add_argument("names", metavar="TYPE", nargs="*", help="with --types: the types to time (default: all)")
     bench.add_argument("--case", metavar="NAME", help=f"one of {', '.join(CASES)} (default: all but types)")
     bench.add_argument("--sizes", metavar="N1,N2", help="numbers of constraint equations instead of the usual ones")
-    bench.add_argument("--steps", type=int, default=24_000, help="time steps (default %(default)s)")
+    bench.add_argument("--steps", type=int, help="time steps (default 24000; with --paper 2400)")
     bench.add_argument("--rounds", type=int, default=7, help="rounds of which the least time counts")
     bench.add_argument("--long", action="store_true", help="planar: to 2002 equations; --startup: every shipped type")
     bench.add_argument("--json", metavar="OUT", help="write all figures, times in seconds")
@@ -42,6 +43,10 @@ def add_arguments(bench: argparse.ArgumentParser) -> None:
     bench.add_argument(
         "--dynamics", action="store_true", help="forward dynamics beside Exudyn, MuJoCo and Pinocchio instead"
     )
+    bench.add_argument(
+        "--paper", action="store_true",
+        help="Tables 3 to 5 and Figures 7 to 9 of the paper, like for like, instead (--case: whose --sizes)",
+    )  # fmt: skip
     bench.add_argument("--startup", action="store_true", help="measure what users wait for instead")
     bench.add_argument("--types", action="store_true", help="time the sweeps of single group types instead")
     bench.add_argument("--lanes", type=int, default=2400, help="with --types: lanes of a sweep (default %(default)s)")
@@ -54,6 +59,8 @@ def run(options: argparse.Namespace, out: Console) -> int:
         case = "planar"
     if case is not None and case not in CASES:
         raise InputError(f"--case {case}: the cases are {', '.join(CASES)}{nearest(case, CASES)}")
+    if options.steps is None:
+        options.steps = PAPER_STEPS if options.paper else 24_000
     if options.steps < 2 or options.rounds < 1:
         raise InputError("--steps and --rounds: at least 2 steps and one round are needed")
     if options.json and not Path(options.json).parent.is_dir():
@@ -67,6 +74,8 @@ def run(options: argparse.Namespace, out: Console) -> int:
         from .startup import report
 
         found["startup"] = report(out, every=options.long)
+    elif options.paper:
+        found.update(_paper(options, out))
     elif options.dynamics:
         from . import dynamics_study as dynamics
         from .printed_tables import machine
@@ -150,6 +159,19 @@ def _planar(options: argparse.Namespace, out: Console) -> dict[str, Any]:
         "growth": [{"dyads": k, **s} for k, s in growth.items()],
         "allocation": {name: [vars(t) for t in pair] for name, pair in memory.items()},
     }
+
+
+def _paper(options: argparse.Namespace, out: Console) -> dict[str, Any]:
+    """Both case studies; --sizes are those of the one that --case names, of the planar one without."""
+    from . import paper_studies
+    from .printed_tables import machine
+
+    out.print(machine(), highlight=False)
+    own = options.sizes if options.case != "spatial" else None
+    wide = options.sizes if options.case == "spatial" else None
+    folder = Path(options.plots or "bench-paper")
+    groups = _sizes(own, PLANAR_SIZES, 2, 2), _sizes(wide, SPATIAL_SIZES, 8, 6)
+    return {"machine": machine(), **paper_studies.report(out, *groups, options.steps, options.rounds, folder)}
 
 
 def _spatial(_: str, options: argparse.Namespace, out: Console) -> list[dict[str, Any]]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import chains
-from .competitors import Global, Modular, Row
+from .competitors import STEPS, Global, Modular, Row
 from .paper import TABLE_3, TABLE_4, TABLE_4_SECONDS, TABLE_5_SECONDS
 from .printed_tables import STAGES
 from .timing import growth
@@ -26,6 +26,8 @@ STYLES = {
     "global_sparse_same": ("GLOB_SP, our coordinates", "tab:cyan"),
     "mod_newton_paper": ("MOD_TD, the paper's coordinates", "tab:purple"),
     "mod_3ot_paper": ("MOD_3OT, the paper's coordinates", "tab:pink"),
+    "own_td": ("our Newton (QR, predicted start)", "tab:purple"),
+    "closed_td": ("closed forms, MOD_TD", "tab:cyan"),
     "mod_3ot": ("MOD_3OT", "tab:orange"),
     "mod_td": ("MOD_TD", "tab:blue"),
     "fill": ("filling the output", "black"),
@@ -68,7 +70,7 @@ def _beside(rows: Sequence[Row], title: str, paper: Mapping[str, Sequence[float]
     for name, seconds in paper.items():
         label, colour = STYLES[name]
         theirs.plot(sizes, seconds, marker="s", markersize=4, color=colour, label=label.split(",")[0])
-    _finish(theirs, f"the paper, {table} (Fortran, i5-2400)")
+    _finish(theirs, f"the paper, {table} (Fortran, i5-2400), scaled to these steps")
     theirs.set_ylabel("")
     for axes in (ours, theirs):
         axes.legend(fontsize="small", loc="upper left")
@@ -76,11 +78,12 @@ def _beside(rows: Sequence[Row], title: str, paper: Mapping[str, Sequence[float]
     figure.savefig(path, dpi=120)
 
 
-def planar(rows: Sequence[Row], path: Path) -> None:
-    """Save Figure 7."""
+def planar(rows: Sequence[Row], path: Path, steps: int = STEPS) -> None:
+    """Save Figure 7; the paper's times are scaled to the steps that were run."""
     methods = ("global", "global_sparse", "mod_td", "mod_3ot")
-    paper = dict(zip(methods, zip(*TABLE_3.values(), strict=True), strict=True))
-    _beside(rows, "planar four-bar, 24,000 steps", paper, list(TABLE_3), "Table 3", path)
+    scaled = ([s * steps / STEPS for s in column] for column in zip(*TABLE_3.values(), strict=True))
+    paper = dict(zip(methods, scaled, strict=True))
+    _beside(rows, f"planar four-bar, {steps:,} steps", paper, list(TABLE_3), "Table 3", path)
 
 
 def spatial(rows: Sequence[Row], path: Path) -> None:
@@ -134,7 +137,7 @@ def accuracy(path: Path, n: int = 720) -> None:
     figure.savefig(path, dpi=120)
 
 
-def stages(row: Row, path: Path) -> None:
+def stages(row: Row, path: Path, steps: int = STEPS) -> None:
     """Save Figure 9: seconds of position, velocity, acceleration and other as bars, measured, and the paper's.
 
     Of our own sweeps the total alone: they find all three in one loop.
@@ -147,12 +150,13 @@ def stages(row: Row, path: Path) -> None:
     ours = {
         name: [seconds, *(seconds * x / 100 for x in row.profile.get(name, ()))] for name, seconds in total.items()
     }
-    paper = {name: [sum(parts), *parts] for name, parts in TABLE_5_SECONDS.items()}
+    theirs = {name: [p * steps / STEPS for p in parts] for name, parts in TABLE_5_SECONDS.items()}
+    paper = {name: [sum(parts), *parts] for name, parts in theirs.items()}
     figure = _figure(11, 5)
     left, right = figure.subplots(1, 2, sharey=True)
     for axes, parts, title in (
         (left, ours, f"measured, nEq = {row.n_equations}, {row.speed:g} rad/s"),
-        (right, paper, "the paper, Table 5, nEq = 806"),
+        (right, paper, f"the paper, Table 5, nEq = 806, scaled to {steps:,} steps"),
     ):
         _bars(axes, parts)
         axes.set_title(title)

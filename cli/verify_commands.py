@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from ..codegen.outcome import Verification
     from ..mechanism.model import Model
-    from ..verification.comparison import Comparison
+    from ..verification.comparison import Compared, Comparison
     from ..verification.verify_mechanism import MechanismVerification
 
 out = Console()
@@ -38,6 +38,9 @@ def add_commands(add: Callable[..., argparse.ArgumentParser]) -> None:
         metavar="A,B",
         default="td,3ot,global,global-sparse",
         help="the first is the reference (default %(default)s)",
+    )
+    compare.add_argument(
+        "--paper", action="store_true", help="td and 3ot as the paper has them as well (td-paper, 3ot-paper)"
     )
     compare.add_argument("--at", metavar="T1,T2", help="these times instead of start, stop and step")
     compare.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help=SET)
@@ -151,7 +154,10 @@ def command_compare(options: argparse.Namespace) -> int:
     from ..verification.comparison import compare
 
     _check_plot(options.plot)
-    methods = list(dict.fromkeys(split(options.methods) or ()))
+    chosen = split(options.methods) or []
+    if options.paper:
+        chosen += [f"{name}-paper" for name in ("td", "3ot") if name in chosen]
+    methods = list(dict.fromkeys(chosen))
     if not methods:
         raise InputError("--methods: no method is given - write --methods td,3ot,global")
     model = load_model(options)
@@ -176,22 +182,29 @@ def _compared_figure(found: Comparison) -> Figure:
 
 
 def _comparison_table(found: Comparison) -> None:
+    """Print the methods side by side, four to a table: more do not fit a terminal."""
+    name = escape(found.mechanism or "mechanism")
+    title = f"{name}: {len(found.time)} times; differences from {found.methods[0].name}"
+    for i in range(0, len(found.methods), 4):
+        out.print(_compared_columns(title if i == 0 else None, found.methods[i : i + 4]))
+
+
+def _compared_columns(title: str | None, methods: Sequence[Compared]) -> Table:
     from ..verification.comparison import KINDS
 
-    name = escape(found.mechanism or "mechanism")
-    table = Table(title=f"{name}: {len(found.time)} times; differences from {found.methods[0].name}")
+    table = Table(title=title)
     table.add_column("", no_wrap=True)
-    for m in found.methods:
+    for m in methods:
         table.add_column(escape(m.name), justify="right", no_wrap=True)
-    table.add_row("seconds", *(f"{m.seconds:.5f}" for m in found.methods))
-    table.add_row("instants solved", *(str(m.evaluations) for m in found.methods))
-    table.add_row("Newton iterations", *(str(m.iterations) for m in found.methods))
-    table.add_row("largest residual", *(f"{m.residual:.1e}" for m in found.methods))
+    table.add_row("seconds", *(f"{m.seconds:.5f}" for m in methods))
+    table.add_row("instants solved", *(str(m.evaluations) for m in methods))
+    table.add_row("Newton iterations", *(str(m.iterations) for m in methods))
+    table.add_row("largest residual", *(f"{m.residual:.1e}" for m in methods))
     for kind in KINDS:
-        table.add_row(f"difference of {kind}", *(f"{m.difference[kind]:.1e}" for m in found.methods))
+        table.add_row(f"difference of {kind}", *(f"{m.difference[kind]:.1e}" for m in methods))
     for i, name in enumerate(("Φ", "dΦ/dt", "d²Φ/dt²")):
-        table.add_row(f"drift |{name}|", *(f"{m.drift[i]:.1e}" for m in found.methods))
-    out.print(table)
+        table.add_row(f"drift |{name}|", *(f"{m.drift[i]:.1e}" for m in methods))
+    return table
 
 
 # ---- pictures -----------------------------------------------------------------------------------------------------
