@@ -101,8 +101,9 @@ def _limits(shapes: list[Shape], dots: list[Dot], where: dict[str, DrawnPose], n
         locals_ += [dot.place + sign * dot.radius for dot in dots if dot.body == body for sign in (-1, 1)]
         if locals_:
             outline = np.concatenate([np.atleast_2d(x) for x in locals_])
-            box = np.concatenate([pose.place(outline, k) for k in (steps if body != FRAME else steps[:1])])
-            corners += [np.nanmin(box, axis=0), np.nanmax(box, axis=0)]
+            some = steps if body != FRAME else steps[:1]
+            box = pose.origin[some][:, None] + outline @ pose.rotation[some].transpose(0, 2, 1)
+            corners += [np.nanmin(box, axis=(0, 1)), np.nanmax(box, axis=(0, 1))]
     low, high = np.nanmin(corners, axis=0), np.nanmax(corners, axis=0)
     margin = 0.04 * float(np.max(high - low))
     return low - margin, high + margin

@@ -12,7 +12,7 @@ from ..common.errors import AssurgentError, InputError
 from ..mechanism.functions import evaluate
 from ..mechanism.model import Model
 from ..mechanism.plans.planning import study
-from ..mechanism.reader import loads
+from ..mechanism.reader import from_data, loads
 from ..mechanism.structure import Structure
 from .folder import Folder
 
@@ -73,7 +73,7 @@ def read(text: object, folder: Folder) -> Read:
     except InputError as error:
         return Read(text, data, problem=problem_of(error))
     try:
-        model = loads(text, "mechanism", None, folder.path)
+        model = from_data(data, "mechanism", None, folder.path, text) if data else loads(text, "mechanism")
         model, notes = _bounded(model)
         structure = study(model)
     except AssurgentError as error:

@@ -72,7 +72,7 @@ export function drawing(home) {
     if (state.scene?.dimension === 3 || state.data.space === "spatial") names.clear();
     const used = new Set(Object.values(state.data.bodies || {}).flatMap((body) => body.points || []));
     marks = [...names].map((name) => {
-      const node = s(used.has(name) ? "g" : "g.free", { "data-point": name }, s("circle.ring", { r: 8 }), s("circle.hit", { r: 10 }), used.has(name) ? null : s("circle", { r: 3, fill: "var(--soft)" }), s("text", { x: 9, y: -8 }, name));
+      const node = s(used.has(name) ? "g" : "g.free", { "data-point": name }, s("circle.ring", { r: 12 }), s("circle.hit", { r: 10 }), used.has(name) ? null : s("circle", { r: 3, fill: "var(--soft)" }), s("text", { x: 9, y: -8 }, name));
       return [node, name];
     });
     points.replaceChildren(...marks.map(([node]) => node));
