@@ -70,7 +70,8 @@ class CandidateChain:
         sign, verdict = ("=", "a structural group") if self.is_group else ("≠", "no group")
         return (
             f"{{{', '.join(self.bodies)}}}: N_m = {len(self.bodies)}, P = {self.P}, "
-            f"S_c = {self.S_c}, n_c = {self.n_c}, L_th = {self.L_th} {sign} {self.B}({self.P} - {len(self.bodies)}) = {self.right}: {verdict}"
+            f"S_c = {self.S_c}, n_c = {self.n_c}, "
+            f"L_th = {self.L_th} {sign} {self.B}({self.P} - {len(self.bodies)}) = {self.right}: {verdict}"
         )
 
 
