@@ -86,23 +86,23 @@ def _in_stretches(run: Way) -> tuple[Course, bool]:
     """
     base = grid_of(run.program, run.time, Course(), run.numbers)
     most = MOST * WINDOW * max(1, len(run.program.sequence.groups) // 8)
-    course, own, before, first, last = Course(), Course(), None, 0, 0
-    while last < len(base) - 1:
+    course, own, before, first = Course(), Course(), None, 0
+    while True:
         last = min(first + WINDOW, len(base) - 1)
         horizon = float(base[last - BESIDE]) if last < len(base) - 1 else np.inf
         stretch = Way(run.program, base[first : last + 1], run.method, run.numbers, True, before, horizon)
         part, settled = _rounds(stretch, own, ROUNDS, most)
         more = np.setdiff1d(part.time, base)
         course.add(own, more)
-        if not settled or (part.failure is not None and part.failure.time <= horizon):
-            return course, settled
+        if not settled or last == len(base) - 1 or (part.failure is not None and part.failure.time <= horizon):
+            break
         bridged = _covered([m.reach for found in own.meetings.values() for m in found])
         starts = [k for k in range(first + 1, last - 2 * BESIDE) if not bridged(base[k], base[k])]
         first = starts[-1] if starts else last - 2 * BESIDE
         lane = int(np.searchsorted(part.time, base[first]))
         before = Before(part, lane, signs_at(part, lane), (float(base[0]), float(base[-1])))
         own = own.since(float(base[first]), more)
-    return course, True
+    return course, settled
 
 
 def step_of(solution: Solution, name: str) -> GroupStep:
