@@ -156,16 +156,23 @@ class Mechanism:
         method: str = "td",
         jerk: bool = False,
         threads: int = 1,
+        through: bool = False,
         **settings: float | str,
     ) -> Results:
         """Return the motion at the given times, or at those of `simulation`; with the jerks of points if asked.
 
         Where the mechanism loses its assembly or meets a dead point, AssemblyError says so; its attribute `results`
-        holds all that was solved before.
+        holds all that was solved before. `through` passes dead points at which the driver turns back, led by another
+        coordinate meanwhile.
         """
         from assurgent.motion.run import raise_failure
 
-        outcome = self._reused().run(self._numbers(settings), _asked(times), method, jerk, threads)
+        if through:
+            from assurgent.motion.through import run_through
+
+            outcome = run_through(self.model(**settings), _asked(times), method, jerk=jerk, threads=threads)
+        else:
+            outcome = self._reused().run(self._numbers(settings), _asked(times), method, jerk, threads)
         if outcome.failure is not None:
             raise_failure(outcome.failure, outcome.results)
         return outcome.results

@@ -37,6 +37,7 @@ def add_commands(add: Callable[..., argparse.ArgumentParser]) -> None:
     common(run)
     run.add_argument("--names", metavar="A,B", help="what the table shows: points, bodies, joints, drivers, columns")
     run.add_argument("--unit", metavar="mm,deg", help="units of the table (files are in SI)")
+    run.add_argument("--through", action="store_true", help="pass dead points, led by another coordinate meanwhile")
     run.add_argument("--jerk", action="store_true", help="the jerks of points as well")
     run.add_argument("--threads", type=int, default=1, metavar="N", help="use N threads (default %(default)s)")
     structure = add("structure", help="the structural groups of a mechanism in order")
@@ -126,11 +127,13 @@ def command_run(options: argparse.Namespace) -> int:
 
 def _outcome(options: argparse.Namespace) -> Outcome:
     from ..motion.kinematics import run
+    from ..motion.through import run_through
 
     model = load_model(options)
     asked = times(options.at)
+    solve = run_through if getattr(options, "through", False) else run
     with watched(err, "solving ...") as progress:
-        return run(
+        return solve(
             model, asked, options.method, progress, getattr(options, "jerk", False), getattr(options, "threads", 1)
         )
 
