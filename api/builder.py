@@ -191,7 +191,7 @@ class Mechanism:
         times: Sequence[float] | None = None,
         **settings: float | str,
     ) -> Comparison:
-        """Return methods of run side by side; the first is the reference."""
+        """Return methods of run, or of simulate, side by side; the first is the reference."""
         from assurgent.verification.comparison import compare
 
         return compare(self.model(**settings), methods, _asked(times))

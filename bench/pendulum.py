@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Sequence
+
 import numpy as np
 
 from ..dynamics.posture import Posture
@@ -46,3 +49,37 @@ def _turned(d: int, axis: Array, angle: float) -> Array:
         return np.array([[c, -s], [s, c]])
     K = np.array([[0, -axis[2], axis[1]], [axis[2], 0, -axis[0]], [-axis[1], axis[0], 0]])
     return np.asarray(np.eye(3) + s * K + (1 - c) * K @ K)
+
+
+def growth(counts: Sequence[int] = (10, 100, 1000, 2000)) -> None:
+    """Print the time of a right-hand side against the number of bodies, and the exponent from the first to the last."""
+    from numba import njit
+
+    from ..dynamics import integrator
+    from ..dynamics.methods import body_method
+
+    @njit
+    def many(ints, x, y, K, count):  # type: ignore[no-untyped-def]
+        for _ in range(count):
+            integrator.rates(ints, x, 0.0, y, K, 0)
+
+    for name in ("semirecursive-1", "semirecursive-2"):
+        for spatial in (False, True):
+            seconds = []
+            for n in counts:
+                method = body_method(name)(*pendulum(n, spatial))
+                K, repeats = np.zeros((1, len(method.y))), max(1, 100_000 // n)
+                many(method.ints, method.x, method.y, K, 1)
+                best = np.inf
+                for _ in range(3):
+                    begin = time.process_time()
+                    many(method.ints, method.x, method.y, K, repeats)
+                    best = min(best, (time.process_time() - begin) / repeats)
+                seconds.append(best)
+            exponent = np.log(seconds[-1] / seconds[0]) / np.log(counts[-1] / counts[0])
+            times = ", ".join(f"{n}: {1e6 * s:.3g} us" for n, s in zip(counts, seconds, strict=True))
+            print(f"{name} {'spatial' if spatial else 'planar '}  {times}; exponent {exponent:.2f}")
+
+
+if __name__ == "__main__":
+    growth()

@@ -221,8 +221,13 @@ def command_show(options: argparse.Namespace) -> int:
     if options.type.endswith(".toml"):
         if options.source:
             raise InputError("show FILE --source: the source is that of a type - write `assurgent show TYPE --source`")
-        print(document(_shown_groups(options, style), style))
+        if options.semirecursive:
+            print(document([_shown_tree(options.type, style)], style))
+        else:
+            print(document(_shown_groups(options, style), style))
         return 0
+    if options.semirecursive:
+        raise InputError(f"show {options.type} --semirecursive: a spanning tree is one of a mechanism file")
     if options.group is not None:
         raise InputError(f"show {options.type} {options.group}: a group is one of a mechanism file - give FILE.toml")
     spec = find_specification(options.type, _report)
@@ -233,6 +238,14 @@ def command_show(options: argparse.Namespace) -> int:
         return 0
     print(document([described(derive(spec), style, options.expand)], style))
     return 0
+
+
+def _shown_tree(path: str, style: str) -> str:
+    """Return the matrices of the semi-recursive methods for a mechanism's spanning tree."""
+    from ..dynamics.semirecursive_symbols import shown
+    from ..mechanism.reader import load as load_mechanism
+
+    return shown(load_mechanism(Path(path), {}), style)
 
 
 def _shown_groups(options: argparse.Namespace, style: str) -> list[str]:
@@ -317,6 +330,7 @@ def _arguments() -> argparse.ArgumentParser:
     show.add_argument("group", metavar="GROUP", nargs="?", help="a group of the mechanism (default: all)")
     show.add_argument("--latex", action="store_true", help="equations as LaTeX")
     show.add_argument("--expand", action="store_true", help="inverse and L written out for larger types, too")
+    show.add_argument("--semirecursive", action="store_true", help="of a file: tree, C_q, H, V and T R_d in symbols")
     show.add_argument("--source", action="store_true", help="the emitted module")
     bench = commands.add_parser("bench", help="measure speed: the published case studies, types, start-up")
     bench_arguments(bench)

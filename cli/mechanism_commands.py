@@ -209,7 +209,7 @@ def _steps(model: Model, structure: Structure) -> list[AnalysisStep]:
 def _structure_table(model: Model, structure: Structure) -> None:
     from ..motion.modes import listed_modes
 
-    modes = listed_modes(model, structure)
+    modes, why = listed_modes(model, structure)
     out.print(
         f"[bold]{escape(model.name or 'mechanism')}[/]: {model.space}, mobility {structure.mobility} "
         f"(Grübler's count {structure.count})",
@@ -224,6 +224,8 @@ def _structure_table(model: Model, structure: Structure) -> None:
     out.print(table)
     for finding in (*structure.free, *structure.redundant):
         out.print(f"[yellow]![/] {escape(finding.message)}", highlight=False)
+    if why:
+        out.print(f"not all assembly modes are listed: {escape(why)}", highlight=False)
     for note in structure.notes:
         out.print(escape(note), highlight=False)
 

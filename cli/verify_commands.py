@@ -31,13 +31,13 @@ PLOTTED = 181  # instants of a plot of differences
 
 def add_commands(add: Callable[..., argparse.ArgumentParser]) -> None:
     """Declare the command compare; verify is declared with that of types."""
-    compare = add("compare", help="methods side by side on one mechanism: time, iterations, differences, drift")
+    compare = add("compare", help="methods of run or simulate side by side on one mechanism: time, differences, drift")
     compare.add_argument("file", metavar="FILE", help="mechanism file (TOML)")
     compare.add_argument(
         "--methods",
         metavar="A,B",
         default="td,3ot,global,global-sparse",
-        help="the first is the reference (default %(default)s)",
+        help="of run or of simulate; the first is the reference (default %(default)s)",
     )
     compare.add_argument(
         "--paper", action="store_true", help="td and 3ot as the paper has them as well (td-paper, 3ot-paper)"
@@ -45,7 +45,7 @@ def add_commands(add: Callable[..., argparse.ArgumentParser]) -> None:
     compare.add_argument("--at", metavar="T1,T2", help="these times instead of start, stop and step")
     compare.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help=SET)
     compare.add_argument("--json", action="store_true", help="as JSON")
-    compare.add_argument("--plot", metavar="OUT", help="differences over time (.png .svg .pdf)")
+    compare.add_argument("--plot", metavar="OUT", help="differences (or drift) over time (.png .svg .pdf)")
 
 
 JOINTS = "joints"  # the name that stands for the joints in absolute coordinates
@@ -176,6 +176,11 @@ def command_compare(options: argparse.Namespace) -> int:
 def _compared_figure(found: Comparison) -> Figure:
     from ..pictures.difference_plot import difference_figure
 
+    if found.dynamic:
+        from ..pictures.drift_plot import drift_figure
+
+        series = {m.name: (m.drifts, m.energies) for m in found.methods if m.energies is not None}
+        return drift_figure(found.sampled, found.time, series, found.mechanism)
     first, *others = found.methods
     title = f"{found.mechanism}: differences from {first.name}"
     return difference_figure(found.time, {m.name: list(m.over_time) for m in others or [first]}, title, 1e-11)
@@ -196,14 +201,18 @@ def _compared_columns(title: str | None, methods: Sequence[Compared]) -> Table:
     table.add_column("", no_wrap=True)
     for m in methods:
         table.add_column(escape(m.name), justify="right", no_wrap=True)
+    dynamic = methods[0].energy is not None
+    solved, iterated = ("right-hand sides", "steps") if dynamic else ("instants solved", "Newton iterations")
     table.add_row("seconds", *(f"{m.seconds:.5f}" for m in methods))
-    table.add_row("instants solved", *(str(m.evaluations) for m in methods))
-    table.add_row("Newton iterations", *(str(m.iterations) for m in methods))
+    table.add_row(solved, *(str(m.evaluations) for m in methods))
+    table.add_row(iterated, *(str(m.iterations) for m in methods))
     table.add_row("largest residual", *(f"{m.residual:.1e}" for m in methods))
     for kind in KINDS:
         table.add_row(f"difference of {kind}", *(f"{m.difference[kind]:.1e}" for m in methods))
     for i, name in enumerate(("Φ", "dΦ/dt", "d²Φ/dt²")):
         table.add_row(f"drift |{name}|", *(f"{m.drift[i]:.1e}" for m in methods))
+    if dynamic:
+        table.add_row("drift of energy", *(f"{m.energy:.1e}" for m in methods))
     return table
 
 

@@ -167,7 +167,7 @@ class Partition:
         k = int(np.searchsorted(times, self.t, side="right"))
         tolerance = max(TIGHTER * self.model.simulation.tolerance, 3e-14)
         stepping = Stepping(self.f, times, k, tolerance, self.fixed_step)
-        gain = 1.0 + WATCHED * (CLEARLY - 1.0)
+        gain = 1.0 + WATCHED * (self._clearly - 1.0)
         near = NEAR if self.f == 1 and not self.model.drivers else DEAD  # bridges are looked for from further away
         stepping.limits(STRIDE, SINGULAR, near, NODES[-1], gain, SELDOM)
         self._enter(stepping, self._last_weighed, noted)
@@ -225,6 +225,12 @@ class Partition:
             self._machines[mechanics] = Machine(self.model, mechanics, self.inertia, self.applied, watched, self.chosen)
         return self._machines[mechanics]
 
+    @property
+    def _clearly(self) -> float:
+        """How many times better another set must be: the file's [simulation] change, or our own caution."""
+        change = self.model.simulation.change
+        return CLEARLY if change is None else change
+
     def _look(self, moved: Moved) -> Weighed | None:
         """See whether the coordinates still serve, and change them where others do better; None without a way on."""
         mechanics = self.equations.mechanics
@@ -242,7 +248,7 @@ class Partition:
         self._distance = min(mechanics.conditioning().values(), default=1.0)
         mine = weighed.quality([self.gauge.all.index(c) for c in self.chosen])
         best = self._best(weighed, self.gauge.listed)
-        better = best is not None and weighed.quality([self.gauge.all.index(c) for c in best]) > CLEARLY * mine
+        better = best is not None and weighed.quality([self.gauge.all.index(c) for c in best]) > self._clearly * mine
         if best is not None and better and self._change(best, moved, self._distance):
             return weighed
         if self._distance < NEAR:

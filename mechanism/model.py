@@ -261,7 +261,7 @@ class Simulation:
     step: float = 0.01
     tolerance: float = 1e-9
     cut: tuple[str, ...] = ()
-    change: float = 4.0  # partition: how many times better another set of coordinates must be
+    change: float | None = None  # partition: how many times better another set of coordinates must be (default 4)
     loops: str = "projection"  # semi-recursive: how loops are closed, of LOOPS
     baumgarte: tuple[float, float] = (10.0, 10.0)  # a and b of Baumgarte's stabilisation, 1/s
     dca: AugmentedLagrangian = AugmentedLagrangian()

@@ -204,8 +204,8 @@ def _simulation(source: Source, joints: Mapping[str, Joint]) -> Simulation:
             source.unknown(("simulation", "cut"), "joint", name, joints)
     if len(set(cut)) < len(cut):
         source.fail(("simulation", "cut"), "names a joint twice - once is enough")
-    change = source.number(("simulation", "change"), table.get("change", default.change))
-    if change < 1:
+    change = source.number(("simulation", "change"), table["change"]) if "change" in table else None
+    if change is not None and change < 1:
         source.fail(("simulation", "change"), f"is {change:.12g} and must be at least 1: how many times better")
     loops = source.string(("simulation", "loops"), table.get("loops", default.loops))
     if loops not in LOOPS:

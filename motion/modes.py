@@ -122,28 +122,29 @@ def newton_modes(
     )
 
 
-def listed_modes(model: Model, structure: Structure) -> dict[str, str]:
+def listed_modes(model: Model, structure: Structure) -> tuple[dict[str, str], str]:
     """Return for each group the numbers of its assembly modes at the start, the one in use marked with *.
 
-    Empty where a group's type is yet to be made (a run makes it), or the mechanism is not determined or cannot be
-    assembled.
+    None where a group's type is yet to be made, or the mechanism is not determined or cannot be assembled; then why.
     """
     if set(model.movable) - {b for g in structure.groups for b in g.bodies}:
-        return {}
+        return {}, "drive what is still free"
     from ..runtime.named_plan import plan_all
     from ..runtime.program import build
     from ..runtime.solvers import available
-    from .run import solve
+    from .run import failure_message, solve
 
     try:
         plans = plan_all(model, structure)
-        if not all(available(p) for p in plans):
-            return {}
+        missing = [p.name for p in plans if not available(p)]
+        if missing:
+            return {}, f"the types of {', '.join(missing)} are yet to be made, which the first `assurgent run` does"
         program = build(model, plans, lambda _: None)
         solution = solve(program, np.array([model.simulation.start]), modes=True)
-    except AssurgentError:
-        return {}
-    return {
+    except AssurgentError as error:
+        return {}, str(error)
+    found = {
         name: ", ".join(f"{m.number}{'*' if m.number == solution.chosen.get(name) else ''}" for m in modes)
         for name, modes in solution.modes.items()
     }
+    return found, "" if solution.failure is None else failure_message(solution.failure)

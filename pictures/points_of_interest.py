@@ -22,13 +22,18 @@ def default_names(results: Results, model: Model) -> list[str]:
     tied = tied_points(model)
     way = travelled(results)
 
+    # what is driven is known beforehand
+    cranks = {b for d in model.drivers.values() if d.joint for b in model.joints[d.joint].bodies}
+    driven = {p for name in cranks - {FRAME} for p in model.bodies[name].points}
+
     def rank(name: str) -> tuple[int, float]:
-        return (0 if name not in tied else 1 if name not in simple else 2), -way[name]
+        plain = 3 if name in driven else 2
+        return (0 if name not in tied else 1 if name not in simple else plain), -way[name]
 
     chosen: list[str] = []
     for name in sorted(way, key=rank):
         first = rank(name)[0]
-        if len(chosen) == most or (first == 2 and chosen) or (first == 1 and len(chosen) > 1):
+        if len(chosen) == most or (first > 1 and chosen) or (first == 1 and len(chosen) > 1):
             break
         velocity = results.points[name].velocity
         if all(_unlike(velocity, results.points[other].velocity) for other in chosen):

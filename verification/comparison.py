@@ -1,4 +1,4 @@
-"""Methods of a run side by side on one mechanism: time, iterations, differences from the first, drift."""
+"""Methods of run or of simulate side by side on one mechanism: time, iterations, differences, drift, energy."""
 
 from __future__ import annotations
 
@@ -9,8 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from ..common.errors import InputError, nearest
+from ..common.errors import AssemblyError, InputError, nearest
+from ..dynamics.forward import simulate
+from ..dynamics.methods import METHODS as SIMULATED
 from ..mechanism.absolute import Absolute
+from ..mechanism.arguments import times_of
+from ..mechanism.joint_equations import Indices
 from ..mechanism.model import Model
 from ..mechanism.plans.plan import Array
 from ..mechanism.structure import Structure
@@ -33,7 +37,8 @@ class Compared:
     """One method: seconds (least of three runs, compiled before), iterations, and how far it is from the reference.
 
     `over_time` are the differences of positions, velocities and accelerations (3 x n), `drift` the largest norms of
-    Φ, Φ̇ and Φ̈ in absolute coordinates, lengths measured by the size of the mechanism.
+    Φ, Φ̇ and Φ̈ in absolute coordinates, lengths measured by the size of the mechanism. Of simulations, evaluations are
+    right-hand sides and iterations are steps.
     """
 
     name: str
@@ -42,7 +47,17 @@ class Compared:
     iterations: int
     residual: float
     over_time: Array
-    drift: tuple[float, float, float]
+    drifts: Array  # 3 x instant of `sampled`: norms of Φ, Φ̇, Φ̈
+    energies: Array | None = None  # of simulations: change of the total energy over time, relative to its size
+
+    @property
+    def drift(self) -> tuple[float, float, float]:
+        position, velocity, acceleration = (float(x) for x in self.drifts.max(axis=1, initial=0.0))
+        return position, velocity, acceleration
+
+    @property
+    def energy(self) -> float | None:
+        return None if self.energies is None else float(np.abs(self.energies).max(initial=0.0))
 
     @property
     def difference(self) -> dict[str, float]:
@@ -55,7 +70,7 @@ class Compared:
             "evaluations": self.evaluations,
             "iterations": self.iterations,
             "difference": self.difference,
-            "drift": {**dict(zip(KINDS, self.drift, strict=True)), "energy": None},
+            "drift": {**dict(zip(KINDS, self.drift, strict=True)), "energy": self.energy},
         }
 
 
@@ -67,6 +82,16 @@ class Comparison:
     time: Array
     methods: tuple[Compared, ...]
 
+    @property
+    def dynamic(self) -> bool:
+        """Whether these are methods of simulate."""
+        return self.methods[0].energies is not None
+
+    @property
+    def sampled(self) -> Array:
+        """The instants at which the constraints were looked at."""
+        return self.time[_sampled(len(self.time))]
+
     def to_json(self) -> dict[str, Any]:
         return {"reference": self.methods[0].name, "methods": [m.to_json() for m in self.methods]}
 
@@ -77,13 +102,16 @@ def compare(
     times: Array | None = None,
     progress: Callable[[str], None] = lambda _: None,
 ) -> Comparison:
-    """Return the methods of run on one mechanism, each compared with the first; td-paper and 3ot-paper among them."""
+    """Return methods of run (td-paper and 3ot-paper among them), or of simulate, each compared with the first."""
     known = (*METHODS, *paper_method.METHODS)
     for name in methods:
-        if name not in known:
+        if name not in (*known, *SIMULATED):
             raise InputError(
-                f"methods {name}: there is no such method of run{nearest(name, known)} - they are {', '.join(known)}"
+                f"methods {name}: there is no such method of run or simulate{nearest(name, (*known, *SIMULATED))} - "
+                f"they are {', '.join(known)}; {', '.join(SIMULATED)}"
             )
+    if not set(methods) <= set(known):
+        return _simulations(model, methods, times, progress)
     asked = asked_times(model, times, "td")
     check_times(model, asked)
     structure, program = prepare(model, progress)
@@ -105,10 +133,59 @@ def compare(
                 int(str(d["iterations"])),
                 float(str(d["max_residual"])),
                 _differences(model, results, reference),
-                drift(model, results),
+                drifts(model, results),
             )
         )
     return Comparison(model.name, asked, tuple(found))
+
+
+def _simulations(
+    model: Model, methods: Sequence[str], times: Array | None, progress: Callable[[str], None]
+) -> Comparison:
+    """Return the methods of simulate on one mechanism, each compared with the first."""
+    for name in methods:
+        if name not in SIMULATED:
+            raise InputError(
+                f"methods {name}: is a method of run, the others are of simulate - compare methods of one of them"
+            )
+    asked = times_of(model, times)
+    found: list[Compared] = []
+    reference: Results | None = None
+    for name in methods:
+        progress(f"method {name}")
+        least = np.inf
+        for _ in range(REPEATS):  # the first compiles
+            begin = clock.perf_counter()
+            outcome = simulate(model, asked, name, progress)
+            least = min(least, clock.perf_counter() - begin)
+        results = outcome.results
+        if outcome.stop is not None:
+            raise AssemblyError(f"methods {name}: {outcome.stop.message}", results)
+        reference = results if reference is None else reference
+        d = results.diagnostics
+        found.append(
+            Compared(
+                name,
+                least,
+                int(str(d.get("evaluations", 0))),
+                int(str(d.get("steps", 0))),
+                float(str(d["max_residual"])),
+                _differences(model, results, reference),
+                drifts(model, results),
+                _energies(results),
+            )
+        )
+    return Comparison(model.name, asked, tuple(found))
+
+
+def _energies(results: Results) -> Array:
+    """Return the change of the total energy over time, relative to the largest of the energies."""
+    energy = results.energy
+    if energy is None or len(results.time) == 0:
+        return np.zeros(len(results.time))
+    changes = (energy.kinetic, energy.potential - energy.potential[0], energy.total - energy.total[0])
+    size = max(float(np.abs(part).max()) for part in changes)
+    return np.asarray((energy.total - energy.total[0]) / size if size > 0 else 0.0 * energy.total)
 
 
 def _timed(structure: Structure, program: Program, asked: Array, method: str) -> tuple[float, Outcome]:
@@ -154,14 +231,18 @@ def _turns(body: Any) -> tuple[Array, Array, Array]:
     return (body.rotation if body.angle is None else body.angle), body.angular_velocity, body.angular_acceleration
 
 
-def drift(model: Model, results: Results) -> tuple[float, float, float]:
-    """Return the largest norms of Φ, Φ̇ and Φ̈ of all joints and drivers over the run, in absolute coordinates."""
+def _sampled(n: int) -> Indices:
+    return np.unique(np.linspace(0, n - 1, min(SAMPLED, n)).round().astype(np.int64))
+
+
+def drifts(model: Model, results: Results) -> Array:
+    """Return the norms of Φ, Φ̇ and Φ̈ of all joints and drivers at sampled instants, in absolute coordinates."""
     system = Absolute(model)
     kept = np.array([not name.startswith("spin of ") for name in system.names], dtype=bool)
-    lanes = np.unique(np.linspace(0, len(results.time) - 1, min(SAMPLED, len(results.time))).round().astype(int))
+    lanes = _sampled(len(results.time))
     values = driver_values(model, results.time)
-    worst = np.zeros(3)
-    for k in lanes:
+    found = np.zeros((3, len(lanes)))
+    for n, k in enumerate(lanes):
         places, velocity, acceleration = _absolute_motion(model, system, results, int(k))
         poses = system.touching(system.posed(places))
         now = [{d: float(values[d][order, k]) for d in system.drivers} for order in range(3)]
@@ -179,8 +260,8 @@ def drift(model: Model, results: Results) -> tuple[float, float, float]:
         acceleration[touching] = -np.linalg.lstsq(J[:, touching], second, rcond=None)[0]
         second = second + J[:, touching] @ acceleration[touching]
         for order, rows in enumerate((system.rows(poses, now[0]), first, second)):
-            worst[order] = max(worst[order], float(np.linalg.norm((rows / system.row_scale)[kept])))
-    return float(worst[0]), float(worst[1]), float(worst[2])
+            found[order, n] = float(np.linalg.norm((rows / system.row_scale)[kept]))
+    return found
 
 
 def _absolute_motion(

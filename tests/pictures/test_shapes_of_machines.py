@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from assurgent import Mechanism, Results
+from assurgent import Mechanism, Results, four_bar
 from assurgent.mechanism.model import Model
 from assurgent.pictures.hulls import faces
 from assurgent.pictures.points_of_interest import default_names
@@ -97,6 +97,8 @@ def test_default_points_move_and_are_ends_first() -> None:
             assert np.ptp(results.points[point].position, axis=0).max() > 0
     model, results = solved("excavator")
     assert default_names(results, model)[0] == "T"  # the tip of the bucket
+    m = four_bar(4, 1, 3, 3)
+    assert default_names(m.run(), m.model()) == ["C"]  # of the rocker, not the crank, which is known beforehand
 
 
 def test_the_scale_is_a_round_length_that_fits() -> None:
