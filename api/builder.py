@@ -267,6 +267,7 @@ class Mechanism:
         method: str | None = None,
         stop_at_bifurcation: bool = False,
         fixed_step: float | None = None,
+        threads: int = 1,
         **settings: float | str,
     ) -> Results:
         """Return the motion under the loads from `initial` (or from rest at the sketch) on, with its forces.
@@ -276,14 +277,16 @@ class Mechanism:
         >>> m.initial["theta"] = {"joint": "A", "angle": 1.0, "rate": 0}
         >>> m.simulate(times=[0, 0.5, 1]).points["C"].position
 
-        `fixed_step` takes equal steps of at most that length. A motion that cannot go on raises AssemblyError; its
-        attribute `results` holds all that was found before.
+        `fixed_step` takes equal steps of at most that length; `threads` share the tree of dca. A motion that cannot go
+        on raises AssemblyError; its attribute `results` holds all that was found before.
         """
         from assurgent.dynamics.computed import simulation
+        from assurgent.runtime import parallel
 
         begun, through = self._reused().begun(self._numbers(settings)), not stop_at_bifurcation
         model = begun.model if begun else self.model(**settings)
-        found = simulation(model, _asked(times), method, through=through, fixed_step=fixed_step, begun=begun)
+        with parallel.threads(threads):
+            found = simulation(model, _asked(times), method, through=through, fixed_step=fixed_step, begun=begun)
         if begun:
             begun.learn()
         return found.finished()

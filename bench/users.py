@@ -19,7 +19,7 @@ import numpy as np
 from ..builder import Mechanism
 from ..designs.compiled_mechanism import CompiledMechanism
 from ..mechanism.plans.plan import Array
-from . import chains, dynamics_cases, startup
+from . import chains, design_rows, dynamics_cases, startup
 from . import dynamics_study as dynamics
 from .claims import Claim
 from .data_files import FOLDER
@@ -179,6 +179,29 @@ def _pylinkage() -> Callable[[], Any]:
     return run
 
 
+def _many(rounds: int) -> Iterator[Called]:
+    """A sweep beside a loop with pylinkage, and by two threads; a population beside LInK's batch in NumPy."""
+    ours = design_rows.sweep_of(4000, INSTANTS)
+    what = "pylinkage / a design of a sweep, 361 instants reduced to five numbers, one thread"
+    if lacking := _missing("pylinkage"):
+        yield Called(what, why=lacking)
+    else:
+        peer = design_rows.five_numbers(_pylinkage())
+
+        def stepped() -> None:
+            for _ in range(LOOP):
+                peer()
+
+        s = least({"sweep": lambda: ours(1), "peer": stepped}, rounds)
+        yield Called(what, Claim(what, s["peer"] / LOOP / (s["sweep"] / 4000), 100, True))
+    one, other = design_rows.population(500, 20, 200)
+    s = least({"one": one, "other": other}, rounds)
+    what = "mechanisms a second: batch of 500 linkages of 20 joints, 200 instants"
+    yield Called(what, Claim(what, 500 / s["one"], 50_000, True))
+    what = "LInK's batch in NumPy / the same by assurgent.batch"
+    yield Called(what, Claim(what, s["other"] / s["one"], 20, True))
+
+
 # ---- dynamics -----------------------------------------------------------------------------------------------------
 def _inverse(instants: int, rounds: int) -> Called:
     """Inverse dynamics with efforts and reactions, beside KinePy (which takes accelerations from differences)."""
@@ -321,6 +344,7 @@ def measure(steps: int, rounds: int) -> list[Called]:
         _long_run(steps, few),
         _leg(rounds),
         *_designs(rounds),
+        *_many(rounds),
         _inverse(min(10_001, max(steps, 401)), few),
         *_simulation(min(1_001, max(steps, 3)), few),
         _starting(),

@@ -8,10 +8,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from .console import err, out
 from .mechanism_commands import load_model, time_arguments
 from .progress import watched
 
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from ..mechanism.model import Model
     from ..report.cycle import Cycle, Range
 
-out = Console()
-err = Console(stderr=True)
 LISTED = 4  # reversals of a joint in the table; --json has all
 GOOD = 40.0  # degrees: a transmission angle below is poor (Alt's rule)
 

@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from ..common.errors import InputError
 from ..common.files import check_target, read_text, write_whole
+from .console import err, out
 from .mechanism_commands import load_model, settings_of, time_arguments
 from .mechanism_commands import times as times_in
 from .progress import STAGE, tell, watched
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from ..designs.sweep import Sweep
     from ..designs.synthesis import Design, Synthesis
 
-out = Console()
-err = Console(stderr=True)
 ROWS = 12  # of the short table
 PICTURES = (".png", ".svg", ".pdf")
 

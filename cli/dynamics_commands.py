@@ -41,6 +41,7 @@ def add_commands(add: Callable[..., argparse.ArgumentParser]) -> None:
     simulate = add("simulate", help="forward dynamics: how a mechanism moves under its loads")
     _common(simulate)
     simulate.add_argument("--method", metavar="NAME", help="partition (default), global, dca, dca-projected")
+    simulate.add_argument("--threads", type=int, default=1, metavar="N", help="dca: threads for the levels of its tree")
     simulate.add_argument(
         "--stop-at-bifurcation", action="store_true", help="end where branches meet instead of going on smoothly"
     )
@@ -134,12 +135,14 @@ def _marked(results: Results) -> None:
 # ---- simulate -----------------------------------------------------------------------------------------------------
 def command_simulate(options: argparse.Namespace) -> int:
     from ..dynamics.computed import simulation
+    from ..runtime.parallel import threads
 
     check_output(options)
     model = load_model(options)
     with watched(err, "integrating ...") as progress:
         through = not options.stop_at_bifurcation
-        found = simulation(model, times(options.at), options.method, progress, through, options.fixed_step)
+        with threads(options.threads):
+            found = simulation(model, times(options.at), options.method, progress, through, options.fixed_step)
     results, notes = found.results, found.results.diagnostics
     _write(options, results)
     told = [f"largest relative residual {notes['max_residual']:.1e}"]

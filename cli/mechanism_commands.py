@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from ..common.errors import InputError
 from ..common.files import check_target, write_whole
+from .console import err, out
 from .printed_motion import motion_table
 from .progress import watched
 
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from ..mechanism.structure import Structure
     from ..motion.kinematics import Outcome
 
-out = Console()
-err = Console(stderr=True)
 METHODS = "td (default), 3ot, global, global-sparse"
 SET = "a parameter's value: a number or a formula, such as beta=\"18 deg\""
 

@@ -6,15 +6,12 @@ import argparse
 from collections.abc import Callable
 from pathlib import Path
 
-from rich.console import Console
 from rich.markup import escape
 
 from ..common.files import check_target
+from .console import err, out
 from .mechanism_commands import load_model
 from .progress import tell, watched
-
-out = Console()
-err = Console(stderr=True)
 
 
 def add_commands(add: Callable[..., argparse.ArgumentParser]) -> None:

@@ -33,12 +33,18 @@ class KinematicPair:
 
 @dataclass(frozen=True)
 class CandidateChain:
-    """A kinematic chain under test: Eq. 14, L_th = B (P - N_m)."""
+    """A kinematic chain under test: Eq. 12, S_c - n_c = B (P - N_m), with L_th = S_c - n_c as Eq. 14 has it."""
 
     bodies: tuple[str, ...]
     L_th: int
     P: int
     B: int
+    n_c: int = 0  # driven freedoms
+
+    @property
+    def S_c(self) -> int:
+        """The freedoms of its pairs, Eq. 13."""
+        return self.L_th + self.n_c
 
     @property
     def right(self) -> int:
@@ -51,6 +57,8 @@ class CandidateChain:
     def to_json(self) -> dict[str, Any]:
         return {
             "bodies": list(self.bodies),
+            "S_c": self.S_c,
+            "n_c": self.n_c,
             "L_th": self.L_th,
             "P": self.P,
             "N_m": len(self.bodies),
@@ -61,8 +69,9 @@ class CandidateChain:
     def __str__(self) -> str:
         sign, verdict = ("=", "a structural group") if self.is_group else ("≠", "no group")
         return (
-            f"{{{', '.join(self.bodies)}}}: N_m = {len(self.bodies)}, P = {self.P}, L_th = {self.L_th} {sign} "
-            f"{self.B}({self.P} - {len(self.bodies)}) = {self.right}: {verdict}"
+            f"{{{', '.join(self.bodies)}}}: N_m = {len(self.bodies)}, P = {self.P}, "
+            f"S_c = {self.S_c}, n_c = {self.n_c}, "
+            f"L_th = {self.L_th} {sign} {self.B}({self.P} - {len(self.bodies)}) = {self.right}: {verdict}"
         )
 
 
@@ -164,7 +173,8 @@ class _Search:
         pairs = self.counted(chain)
         spins = sum(self.model.bodies[b].rod for b in chain)  # a rod's spin is no motion: as if it were driven
         thin = sum(p.thin for p in pairs) - spins
-        return CandidateChain(tuple(sorted(chain, key=self.order.__getitem__)), thin, len(pairs), self.B)
+        driven = sum(p.driven for p in pairs) + spins
+        return CandidateChain(tuple(sorted(chain, key=self.order.__getitem__)), thin, len(pairs), self.B, driven)
 
     def round(self, step: AnalysisStep) -> set[str] | None:
         """Try chains from short to long; the first that satisfies Eq. 14 is the group."""

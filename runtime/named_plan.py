@@ -167,7 +167,7 @@ class _Named:
             self._missing(places.missing, carried)
         sketch = self._values(self.model)
         plain = nominal(array(parameters))
-        exact = self._values(posed or nominal(self.model))
+        exact = nominal(self._values(posed or nominal(self.model)))
         phi = self._complete(exact, plain)
         if posed is not None:
             self._check(phi, exact.h, plain)

@@ -33,6 +33,7 @@ def test_the_four_bar_as_in_figure_3() -> None:
     first, second = analysis(model, structure)
     assert first.candidates == ("crank", "rocker")
     assert [(c.bodies, c.L_th, c.P, c.right) for c in first.tried] == [(("crank",), 0, 1, 0)]
+    assert [(c.S_c, c.n_c) for c in first.tried] == [(1, 1)]  # Eq. 12: its one freedom is driven
     assert [(c.bodies, c.L_th, c.P, c.right) for c in second.tried] == [
         (("coupler",), 1, 1, 0),
         (("rocker",), 1, 1, 0),

@@ -1,0 +1,103 @@
+"""How the time of a right-hand side of `dca` grows with the number of bodies, and what a second thread gains.
+
+    python -m assurgent.bench.dca_growth
+
+prints one line per size for an open chain and for a ladder of loops, and the exponents of the growth.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+from ..dynamics.applied_loads import Applied
+from ..dynamics.bodysystem import BodySystem
+from ..dynamics.dca_system import DcaSystem
+from ..dynamics.inertia import Inertia
+from ..mechanism.model import Array, AugmentedLagrangian, Model
+from ..mechanism.reader import loads
+
+SIZES = (10, 30, 100, 300, 1000, 2000)
+REPEATS = 5
+HEAD = 'format = 1\nname = "{}"\nspace = "planar"\ngravity = [0, -9.81]\n'
+BAR = "mass = 1\ninertia = 0.01"
+
+
+def pendulum(n: int) -> Model:
+    """Return an open chain of n bars."""
+    lines = [HEAD.format("pendulum"), "[points]", *(f"P{k} = [{0.1 * k}, {0.03 * (k % 2)}]" for k in range(n + 1))]
+    lines += ["[bodies.frame]", 'points = ["P0"]']
+    for k in range(n):
+        lines += [f"[bodies.b{k}]", f'points = ["P{k}", "P{k + 1}"]', BAR]
+    before = ["frame", *(f"b{k}" for k in range(n))]
+    joints = [f'J{k} = {{ type = "R", bodies = ["{before[k]}", "b{k}"], at = "P{k}" }}' for k in range(n)]
+    return loads("\n".join([*lines, "[joints]", *joints]), "pendulum.toml")
+
+
+def ladder(n: int) -> Model:
+    """Return about n bars: two rails that hang on the ground, tied by a rung at every joint."""
+    steps = max(1, n // 3)
+    lines = [HEAD.format("ladder"), "[points]"]
+    lines += [f"{side}{k} = [{x}, {-0.1 * k}]" for k in range(steps + 1) for side, x in (("A", 0.0), ("B", 0.2))]
+    lines += ["[bodies.frame]", 'points = ["A0", "B0"]']
+    joints = []
+    for k in range(1, steps + 1):
+        for side in "AB":
+            lines += [f"[bodies.{side}{k}]", f'points = ["{side}{k - 1}", "{side}{k}"]', BAR]
+            above = f"{side}{k - 1}" if k > 1 else "frame"
+            joints.append(f'{side}{k} = {{ type = "R", bodies = ["{above}", "{side}{k}"], at = "{side}{k - 1}" }}')
+            joints.append(f'{side}R{k} = {{ type = "R", bodies = ["{side}{k}", "R{k}"], at = "{side}{k}" }}')
+        lines += [f"[bodies.R{k}]", f'points = ["A{k}", "B{k}"]', BAR]
+    return loads("\n".join([*lines, "[joints]", *joints]), "ladder.toml")
+
+
+def prepared(model: Model) -> tuple[DcaSystem, Array]:
+    """Return the tables of a model and its state at rest in the first configuration."""
+    inertia, given = Inertia(model), AugmentedLagrangian()
+    bodies = BodySystem(model, inertia, Applied(model, inertia))
+    bodies.bodies[0, 3] = 1.0
+    settings = [given.penalty, given.frequency, given.damping, given.position, given.velocity, given.acceleration, 1.0]
+    places = [(*b.outside(inertia.centre[k]), b.angle) for k, b in enumerate(model.bodies.values())][1:]
+    state = np.array(places, dtype=np.float64).ravel()
+    return DcaSystem(bodies, np.array(settings), given.iterations), np.concatenate([state, np.zeros(len(state))])
+
+
+def seconds(system: DcaSystem, y: Array, threads: int = 1, clock: Callable[[], float] = time.thread_time) -> float:
+    """Return the shortest time of a right-hand side: of the processor, or by another clock."""
+    from ..dynamics.dca_equations import rates
+
+    if threads > 1:
+        from ..dynamics.dca_threads import connect
+
+        connect(system.tables, threads)
+    out, best = np.zeros_like(y), np.inf
+    assert rates(system.tables, 0.0, y, out)
+    count = max(1, 3000 // len(y))
+    for _ in range(REPEATS):
+        begun = clock()
+        for _ in range(count):
+            rates(system.tables, 0.0, y, out)
+        best = min(best, (clock() - begun) / count)
+    return best
+
+
+def main() -> None:
+    """Print the times."""
+    for name, made in (("pendulum", pendulum), ("ladder", ladder)):
+        found = []
+        for n in SIZES:
+            system, y = prepared(made(n))
+            one, wall = seconds(system, y), seconds(system, y, clock=time.perf_counter)
+            two = wall / seconds(system, y, 2, time.perf_counter)
+            count = len(system.names)
+            found.append((count, one))
+            levels = len(system.tree.levels)
+            print(f"{name} {count:5d} bodies  {levels:2d} levels  {1e6 * one:8.0f} us  two threads {two:.2f} x")
+        counts, times = np.log(np.array(found)).T
+        print(f"{name}: exponent {np.polyfit(counts, times, 1)[0]:.2f}")
+
+
+if __name__ == "__main__":
+    main()
