@@ -62,6 +62,7 @@ check-generated: $(STAMP) ## compare generated/ with what the generator emits no
 lint: $(STAMP) ## ruff
 	@echo "== lint"
 	@$(PY) -m ruff check .
+	@$(PY) -m ruff format --check --quiet . || { echo "run: ruff format ." >&2; exit 1; }
 
 # Mypy cannot see through the folder mapping of an editable install, so it reads a plain installed copy.
 # The old copy and setuptools' own build/lib go first: deleted modules would live on in them.

@@ -62,9 +62,7 @@ class Row:
 class Modular:
     """A chain swept group by group: what `run` calls."""
 
-    def __init__(
-        self, chain: Chain, n: int, step: float | None = None, sequence: Sequence | None = None
-    ) -> None:
+    def __init__(self, chain: Chain, n: int, step: float | None = None, sequence: Sequence | None = None) -> None:
         self.chain, self.n = chain, n
         self.sequence = sequence or chain.program.sequence
         self.time, self.state = chain.state(n, step)
@@ -87,9 +85,7 @@ class Modular:
 class Global:
     """A chain as one system."""
 
-    def __init__(
-        self, chain: Chain, n: int, method: str, tuned: bool, start: Array, step: float | None = None
-    ) -> None:
+    def __init__(self, chain: Chain, n: int, method: str, tuned: bool, start: Array, step: float | None = None) -> None:
         self.n = n
         self.time, self.state = chain.state(n, step)
         self.state[:, :, 0] = start

@@ -147,9 +147,7 @@ def stages(row: Row, path: Path, steps: int = STEPS) -> None:
         "MOD_TD": row.seconds["mod_td"],
         "MOD_3OT": row.seconds["mod_3ot"],
     }
-    ours = {
-        name: [seconds, *(seconds * x / 100 for x in row.profile.get(name, ()))] for name, seconds in total.items()
-    }
+    ours = {name: [seconds, *(seconds * x / 100 for x in row.profile.get(name, ()))] for name, seconds in total.items()}
     theirs = {name: [p * steps / STEPS for p in parts] for name, parts in TABLE_5_SECONDS.items()}
     paper = {name: [sum(parts), *parts] for name, parts in theirs.items()}
     figure = _figure(11, 5)

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     pass
 
 
-
 class _Parser(argparse.ArgumentParser):
     """Argument errors in the product's own words: one line, exit code 2."""
 

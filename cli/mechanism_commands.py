@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ..motion.kinematics import Outcome
 
 METHODS = "td (default), 3ot, global, global-sparse"
-SET = "a parameter's value: a number or a formula, such as beta=\"18 deg\""
+SET = 'a parameter\'s value: a number or a formula, such as beta="18 deg"'
 
 
 # ---- arguments ----------------------------------------------------------------------------------------------------

@@ -46,9 +46,7 @@ def command_types(options: argparse.Namespace) -> int:
         table.add_column(column, overflow="fold")
     for t, is_own in listed:
         title = f"{t.title} (your own)" if t.title else "your own"
-        table.add_row(
-            literal(t.name), literal(", ".join(t.aliases)), t.space, literal(title if is_own else t.title)
-        )
+        table.add_row(literal(t.name), literal(", ".join(t.aliases)), t.space, literal(title if is_own else t.title))
     out.print(table)
     return 0
 

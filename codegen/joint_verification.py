@@ -184,8 +184,9 @@ class _Motion:
         x = v["r2_0"] + v["c2"] * v["local_b_0"] - v["s2"] * v["local_b_1"] - v["r1_0"]
         y = v["r2_1"] + v["s2"] * v["local_b_0"] + v["c2"] * v["local_b_1"] - v["r1_1"]
         away = [v["c1"] * x + v["s1"] * y - v["local_a_0"], v["c1"] * y - v["s1"] * x - v["local_a_1"]]
-        a, b = v["c2"] * v["local_axis_b_0"] - v["s2"] * v["local_axis_b_1"], (
-            v["s2"] * v["local_axis_b_0"] + v["c2"] * v["local_axis_b_1"]
+        a, b = (
+            v["c2"] * v["local_axis_b_0"] - v["s2"] * v["local_axis_b_1"],
+            (v["s2"] * v["local_axis_b_0"] + v["c2"] * v["local_axis_b_1"]),
         )
         return place, tangent, away, [v["c1"] * -b + v["s1"] * a, v["c1"] * a + v["s1"] * b]
 

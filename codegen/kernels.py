@@ -370,8 +370,6 @@ class _Builder:
         self.kernel("tangent_points_at", doc, [*vectors, *changes], ("t",), tangents, "out")
 
 
-def build_kernels(
-    derivation: Derivation, closed_form: ClosedForm | None, blocks: tuple[Block, ...] | None
-) -> GroupIR:
+def build_kernels(derivation: Derivation, closed_form: ClosedForm | None, blocks: tuple[Block, ...] | None) -> GroupIR:
     """Return all kernels of a group type that is solved by blocks, or (None) by least squares."""
     return _Builder(derivation, closed_form, blocks).build()

@@ -240,7 +240,6 @@ class SymbolicState:
         dphiddot = self.solve(_matrix(f.p, 1, third(*full)))
         return array(dphi)[:, 0], array(dphidot)[:, 0], array(dphiddot)[:, 0]
 
-
     @cached_property
     def sizes(self) -> _Sizes:
         """The same equations with the absolute value of every term."""

@@ -51,7 +51,6 @@ class Naming:
                 rule[x] = symbol(before + self.names[stem] + after)
         return value.xreplace(rule)
 
-
     def shown(self, formula: Shown) -> Shown:
         left = _latex_name(self.of(formula.name)) if formula.name else formula.left
         return Shown(formula.title, left, self(formula.value), self.of(formula.name))
@@ -186,7 +185,6 @@ class _Writer:
                     title = f"Φ_φᵀ Φ_φ times {what} = Φ_φᵀ R - Φ_φ/{hi}ᵀ (Φ_φ K + Φ_h)_{hj}, with R{number}"
                     found.append(Shown(title, rf"R_{{{_latex_name(hi)}, {_latex_name(hj)}}}", column_of_rhs))
         return found
-
 
     def bilinear(self, eq: Callable[[str], str]) -> Shown:
         """The one form behind all columns of L, for types with too many of them to be read."""

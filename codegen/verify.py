@@ -242,9 +242,7 @@ class _Check:
         for function, argument in (("sweep_tangents", 3), ("sweep_columns", 0)):
             out = np.zeros((3, 2 * rows, 1))
             out[:, :s, 0], out[:, rows : rows + s, 0] = known, 2 * known
-            self.group.over_lanes(
-                function, t, state, c.par, self.branch, argument, out=out, columns=2, changes=changes
-            )
+            self.group.over_lanes(function, t, state, c.par, self.branch, argument, out=out, columns=2, changes=changes)
             first, second = out[:, s:rows, 0], out[:, rows + s :, 0]
             name = function.replace("_", " ")
             self.result.add(name, "independent", relative(second, 2 * first))
@@ -260,9 +258,7 @@ class _Check:
         third[0, :s, 0] = c.hdddot
         self.group.over_lanes("sweep_jerks", t, state, c.par, self.branch, out=third)
         single = np.empty(self.r)
-        self.call(
-            self.m.jerk, c.phi, c.h, c.par, c.t, rates[0], c.hdot, rates[1], c.hddot, c.hdddot, single, self.work
-        )
+        self.call(self.m.jerk, c.phi, c.h, c.par, c.t, rates[0], c.hdot, rates[1], c.hddot, c.hdddot, single, self.work)
         self.result.add("sweep jerks", "symbolic", relative(third[0, s:, 0], single))
 
     def sweeps(self, c: Configuration, routes: dict[str, tuple[Array, Array, Array]]) -> None:

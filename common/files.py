@@ -43,8 +43,10 @@ def check_target(path: Path, endings: tuple[str, ...] = ()) -> str:
     ending = path.suffix.lower()
     if endings and ending not in endings:
         found = f"the ending '{path.suffix}'" if path.suffix else "a name without an ending"
-        raise InputError(f"{path}: {found} is not known; the ending chooses the kind of file, one of "
-                         f"{' '.join(endings)}{nearest(ending, endings)}")
+        raise InputError(
+            f"{path}: {found} is not known; the ending chooses the kind of file, one of "
+            f"{' '.join(endings)}{nearest(ending, endings)}"
+        )
     if "\0" in str(path):
         raise InputError(f"{str(path)!r}: is no path")
     try:

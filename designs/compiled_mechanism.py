@@ -246,9 +246,7 @@ class CompiledMechanism:
             raise AssemblyError(self._message(why), results)
         return results
 
-    def batch(
-        self, designs: Mapping[str, Any] | pandas.DataFrame, threads: int = 1
-    ) -> Batch:
+    def batch(self, designs: Mapping[str, Any] | pandas.DataFrame, threads: int = 1) -> Batch:
         """Return the series of many designs: arrays by parameter, or a table with a column per parameter.
 
         No bad design stops the others: `status`, `solved`, `lost_at` and `message` tell of each how far it came.

@@ -76,9 +76,7 @@ class ColumnCarrier:
         if len(c.driver_rows):
             split[:, :, c.driver_rows] = 0.0
             given = np.ascontiguousarray(tangents)
-            self.partials.add(
-                own[:, None], n, grid, list(split), c.driver_rows, given, self.partials.functions.work()
-            )
+            self.partials.add(own[:, None], n, grid, list(split), c.driver_rows, given, self.partials.functions.work())
         steps = sequence.steps(
             "tangents" if orders == 1 else "tangents-3", [*sequence.of_kind("constants"), *c.solving]
         )

@@ -117,9 +117,7 @@ def _want(text: str, names: Mapping[str, Sequence[str]]) -> Want:
     return Want(text, table, name)
 
 
-def _series(
-    text: str, what: str, names: Mapping[str, Sequence[str]], components: bool
-) -> tuple[str, str, int, int]:
+def _series(text: str, what: str, names: Mapping[str, Sequence[str]], components: bool) -> tuple[str, str, int, int]:
     tables = {"point": "points", "body": "bodies", "joint": "joints"}
     head, dot, tail = what.partition(".")
     if dot and head in tables and tail in names[tables[head]]:

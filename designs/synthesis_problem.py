@@ -222,9 +222,11 @@ class _Measure:
         assert found.coordinate_changes is not None
         if self.kind == "coordinate":
             value = found.coordinate[:, 0, :] - targets[:, 1]
-            return value[..., None], found.rate[:, 0, :, None], found.coordinate_changes[:, :, 0].transpose(0, 2, 1)[
-                :, :, None
-            ]
+            return (
+                value[..., None],
+                found.rate[:, 0, :, None],
+                found.coordinate_changes[:, :, 0].transpose(0, 2, 1)[:, :, None],
+            )
         if self.kind == "path":
             changes = found.changes[:, :, 0].transpose(0, 2, 3, 1)
             return found.position[:, 0] - targets, found.velocity[:, 0], changes

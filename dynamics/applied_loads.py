@@ -137,8 +137,6 @@ class Applied:
         found[self.index[joint.first], d:] -= torque
 
 
-
-
 def _values(parts: tuple[Function, ...], times: Array) -> Array:
     """Return the components of a load over time."""
     return np.array([part(times)[0] for part in parts])

@@ -62,5 +62,3 @@ class Augmented(BodyMethod):
         from .augmentedkernels import addresses
 
         return addresses()
-
-

@@ -200,5 +200,3 @@ class BodyMethod(ABC):
 
 def _open(t: float) -> Stop:
     return Stop(t, f"at t = {t:.9g} s: the joints cannot be closed again - take a smaller [simulation] tolerance")
-
-

@@ -76,9 +76,7 @@ def check_scheme(method: str) -> None:
     from .reactions import SCHEMES
 
     if method not in SCHEMES:
-        raise InputError(
-            f"method {method}: the methods of inverse are {', '.join(SCHEMES)}{nearest(method, SCHEMES)}"
-        )
+        raise InputError(f"method {method}: the methods of inverse are {', '.join(SCHEMES)}{nearest(method, SCHEMES)}")
 
 
 def inverse_dynamics(

@@ -152,4 +152,3 @@ def connect(s: System, count: int) -> None:
     s.threads[N_NODES:SIZE] = sizes
     for at, name in ((FACTOR, "factor"), (UP, "up"), (DOWN, "down")):
         s.threads[at] = _address(name)
-

@@ -61,9 +61,7 @@ def simulate(
     somebody has that already.
     """
     if method is not None and method not in METHODS:
-        raise InputError(
-            f"method {method}: the methods of simulate are {', '.join(METHODS)}{nearest(method, METHODS)}"
-        )
+        raise InputError(f"method {method}: the methods of simulate are {', '.join(METHODS)}{nearest(method, METHODS)}")
     if fixed_step is not None:
         fixed_step = number("fixed_step", fixed_step)
     if fixed_step is not None and method not in (None, PARTITION):

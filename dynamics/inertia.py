@@ -61,9 +61,7 @@ class Inertia:
 
         wrench, kinetic = np.empty((len(self.mass), self.width, len(bodies))), np.empty(len(bodies))
         kernel = planar_inertia if bodies.planar else spatial_inertia
-        kernel(
-            bodies.origin, bodies.turn, bodies.rotation, self.mass, self.centre, self.about_centre, wrench, kinetic
-        )
+        kernel(bodies.origin, bodies.turn, bodies.rotation, self.mass, self.centre, self.about_centre, wrench, kinetic)
         return wrench, kinetic
 
     def wrenches(self, posture: Posture, acceleration: Array) -> Array:

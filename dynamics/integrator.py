@@ -278,9 +278,7 @@ def advance(  # type: ignore[no-untyped-def]
                 else:
                     interpolate((times[k] - t) / h, y, F, out, k)
                 k += 1
-            counts[NEXT] = evaluate(
-                ints, x, times, out, counts[NEXT], k, K, 0, rows, angles, turns, counts[FIRST]
-            )
+            counts[NEXT] = evaluate(ints, x, times, out, counts[NEXT], k, K, 0, rows, angles, turns, counts[FIRST])
             if counts[NEXT] < k:
                 return LOST
             for i in range(n):

@@ -55,6 +55,7 @@ from ..runtime.sources import dated
 
 OPTIONS: dict[str, Any] = {"cache": True, "error_model": "numpy", "fastmath": {"contract"}}
 
+
 # ---- rows ---------------------------------------------------------------------------------------------------------
 @njit(**OPTIONS)
 @dated

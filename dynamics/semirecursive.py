@@ -158,8 +158,10 @@ class SemiRecursive(BodyMethod):
     def transformation(self) -> Array:
         """Return V (Eq. 14, 38), on the velocities of the centres: of II, D T R_d."""
         W = self.projection()
-        return np.einsum("nij,njv->niv", self.reference_change(), W).reshape(-1, self.nv) if self.second else (
-            W.reshape(-1, self.nv)
+        return (
+            np.einsum("nij,njv->niv", self.reference_change(), W).reshape(-1, self.nv)
+            if self.second
+            else (W.reshape(-1, self.nv))
         )
 
     def projection(self) -> Array:

@@ -73,8 +73,9 @@ def recursion(head):  # type: ignore[no-untyped-def]
     bias, wrench = carray(doubles(head[place.ACCELERATION]), (n, w)), carray(doubles(head[place.WRENCH]), (n, w))
     mass, about = carray(doubles(head[place.MASS]), n), carray(doubles(head[place.ABOUT]), (n, 9))
     turned = carray(doubles(head[place.INERTIA]), (n, 9))
-    M, force = carray(doubles(head[treehead.RECURSIVE_INERTIA]), (n, w, w)), carray(
-        doubles(head[treehead.RECURSIVE_FORCE]), (n, w)
+    M, force = (
+        carray(doubles(head[treehead.RECURSIVE_INERTIA]), (n, w, w)),
+        carray(doubles(head[treehead.RECURSIVE_FORCE]), (n, w)),
     )
     x = carray(doubles(head[treehead.REFERENCE]), (n, 3))
     d = 2 if w == 3 else 3
@@ -307,8 +308,9 @@ def accelerations(head):  # type: ignore[no-untyped-def]
     n, w = head[place.COUNT], head[place.WIDTH]
     bodies = carray(doubles(head[place.BODIES]), (n, code.BODY2 if w == 3 else code.BODY3))
     bias, x = carray(doubles(head[place.ACCELERATION]), (n, w)), carray(doubles(head[treehead.REFERENCE]), (n, 3))
-    moved, spare = carray(doubles(head[treehead.RECURSIVE_FORCE]), (n, w)), carray(
-        doubles(head[treehead.SPARE]), (8, w)
+    moved, spare = (
+        carray(doubles(head[treehead.RECURSIVE_FORCE]), (n, w)),
+        carray(doubles(head[treehead.SPARE]), (8, w)),
     )
     for k in range(1, n):
         for c in range(w):
@@ -364,8 +366,9 @@ def _project(ints_at, x_at):  # type: ignore[no-untyped-def]
     head = carray(integers(ints[heads.HEAD + place.OWN_BODIES]), place.SIZE)
     q = x[ints[heads.Y] :]
     n = head[place.COUNT]
-    motion, kinds = carray(integers(head[treehead.FIRST_MOTION]), n + 1), carray(
-        integers(head[treehead.MOTION_KIND]), FAR
+    motion, kinds = (
+        carray(integers(head[treehead.FIRST_MOTION]), n + 1),
+        carray(integers(head[treehead.MOTION_KIND]), FAR),
     )
     at = carray(integers(head[treehead.MOTION_Q]), FAR)
     for m in range(motion[n]):

@@ -191,9 +191,7 @@ def cosines(  # type: ignore[no-untyped-def]
             first = candidate_start[g]
             for e in range(first, candidate_start[g + 1]):
                 line = candidates[e]
-                _put_rows(
-                    items[line], numbers[line], origin, rotation, given, lo, count, places, C[e - first :], spare
-                )
+                _put_rows(items[line], numbers[line], origin, rotation, given, lo, count, places, C[e - first :], spare)
                 _along(C[e - first], columns, mine, lo, count, CR[e])
             sizes[g] = n - r
             for lane in range(count):

@@ -90,9 +90,7 @@ def formula(rng: random.Random) -> Case:
         plain = (files.ROOT / "examples" / "cam-follower.toml").read_text("utf-8")
         plain = re.sub(r'profile\s*=\s*"[^"]*"', lambda _: f"profile = {text}", plain)
         return Case("formula", command(rng), {FILE: plain.encode()})
-    values = {
-        "angle": "1 + t", "parameter": "2", "length": "p", "point": "0", "step": "0.1", "force": "1", "mass": "1"
-    }
+    values = {"angle": "1 + t", "parameter": "2", "length": "p", "point": "0", "step": "0.1", "force": "1", "mass": "1"}
     values = {key: text if key == where else f'"{value}"' for key, value in values.items()}
     plain = f"""format = 1
 space = "planar"
@@ -124,13 +122,17 @@ step = {values["step"]}
 """
     arguments = command(rng)
     if arguments[0] in ("simulate", "equilibrium") and where != "angle":
-        plain = plain.replace("[drivers]\ntheta", "[initial]\ntheta").replace("angle = \"1 + t\"", "angle = 1")
+        plain = plain.replace("[drivers]\ntheta", "[initial]\ntheta").replace('angle = "1 + t"', "angle = 1")
     return Case("formula", arguments, {FILE: plain.encode()})
 
 
 def table(rng: random.Random) -> Case:
     """A table of a driver or a cam that is spoilt, or whose name is."""
-    name = "x.csv" if rng.random() < 0.8 else rng.choice((".", "..", "", "/dev/zero", "/etc/passwd", "no.csv", "a\\u0000", "x/" * 200))
+    name = (
+        "x.csv"
+        if rng.random() < 0.8
+        else rng.choice((".", "..", "", "/dev/zero", "/etc/passwd", "no.csv", "a\\u0000", "x/" * 200))
+    )
     if rng.random() < 0.3:
         plain = (files.ROOT / "examples" / "cam-follower.toml").read_text("utf-8")
         text = re.sub(r'profile\s*=\s*"[^"]*"', lambda _: f'profile = {{ table = "{name}" }}', plain)
@@ -146,28 +148,161 @@ def specification(rng: random.Random) -> Case:
 
 
 NONSENSE = (
-    *("", " ", "nan", "inf", "-inf", "-1", "0", "1e308", "1e-308", "1e-12", "x", ",", ",,", "0,", "1,0", "0,nan", "0,inf"),
-    *("-1,0", "0,0", "0,1e300", "0;1", "0x10", "1_0", "١", "½", "0 1", "--help", "-o", "\x00", "\udcff", "9" * 400, "[red]"),
-    *("1e9", "0,1e9", "0,1e-300", "0," * 300, ",".join(map(str, range(2000))), "true", "None", "a=b", "=", "=1", "1=", "--", "-"),
+    *(
+        "",
+        " ",
+        "nan",
+        "inf",
+        "-inf",
+        "-1",
+        "0",
+        "1e308",
+        "1e-308",
+        "1e-12",
+        "x",
+        ",",
+        ",,",
+        "0,",
+        "1,0",
+        "0,nan",
+        "0,inf",
+    ),
+    *(
+        "-1,0",
+        "0,0",
+        "0,1e300",
+        "0;1",
+        "0x10",
+        "1_0",
+        "١",
+        "½",
+        "0 1",
+        "--help",
+        "-o",
+        "\x00",
+        "\udcff",
+        "9" * 400,
+        "[red]",
+    ),
+    *(
+        "1e9",
+        "0,1e9",
+        "0,1e-300",
+        "0," * 300,
+        ",".join(map(str, range(2000))),
+        "true",
+        "None",
+        "a=b",
+        "=",
+        "=1",
+        "1=",
+        "--",
+        "-",
+    ),
 )
 SETTINGS = (
     *("omega", "omega=", "=5", "omega=x", "omega=nan", "omega=inf", "omega=1e308", "omega=-1e308", "omega=1e-320"),
-    *("omega=0", "omgea=1", "omega=1=2", "omega=__import__('os')", "pi=3", "t=1", "", "omega=1\x00", "a b=1", "Ω=1", "omega=1e30"),
+    *(
+        "omega=0",
+        "omgea=1",
+        "omega=1=2",
+        "omega=__import__('os')",
+        "pi=3",
+        "t=1",
+        "",
+        "omega=1\x00",
+        "a b=1",
+        "Ω=1",
+        "omega=1e30",
+    ),
 )
 OPTIONS = (
-    *("--at", "--set", "--method", "-o", "--threads", "--jerk", "--fps", "--seconds", "--vectors", "--trace", "--names"),
+    *(
+        "--at",
+        "--set",
+        "--method",
+        "-o",
+        "--threads",
+        "--jerk",
+        "--fps",
+        "--seconds",
+        "--vectors",
+        "--trace",
+        "--names",
+    ),
     *("--reactions", "--energy", "--forces", "--svg", "--json", "--fixed-step", "--stop-at-bifurcation", "--help"),
     *("-n", "--bound", "--latex", "--source", "--version", "--nonsense", "-x", "--out", "--a"),
 )
 TARGETS = (
-    *("out.csv", "out.CSV", "out", "out.", ".csv", "out.xyz", "out.csv.gz", "no/out.csv", ".", "..", "/", "", "out.csv/"),
+    *(
+        "out.csv",
+        "out.CSV",
+        "out",
+        "out.",
+        ".csv",
+        "out.xyz",
+        "out.csv.gz",
+        "no/out.csv",
+        ".",
+        "..",
+        "/",
+        "",
+        "out.csv/",
+    ),
     *("folder", "folder.csv", "/proc/out.csv", "/dev/full", "/dev/null", "a" * 300 + ".csv", "a" * 250 + ".csv"),
-    *("x\x00.csv", "Ω 🦿.csv", "-.csv", "out\n.csv", "dangling.csv", "loop.csv", "fifo.csv", "m.toml", "old.csv/x.csv", "[red].csv"),
-    *("old.csv", "old.json", "old.npz", "old.nc", "old.parquet", "old.png", "old.svg", "old.html", "full.csv", "\udcff.csv"),
+    *(
+        "x\x00.csv",
+        "Ω 🦿.csv",
+        "-.csv",
+        "out\n.csv",
+        "dangling.csv",
+        "loop.csv",
+        "fifo.csv",
+        "m.toml",
+        "old.csv/x.csv",
+        "[red].csv",
+    ),
+    *(
+        "old.csv",
+        "old.json",
+        "old.npz",
+        "old.nc",
+        "old.parquet",
+        "old.png",
+        "old.svg",
+        "old.html",
+        "full.csv",
+        "\udcff.csv",
+    ),
 )
 SOURCES = (
-    *("", ".", "..", "/", "no.toml", "folder", "/dev/null", "/dev/zero", "/dev/full", "/dev/random", "dangling.csv", "loop.csv"),
-    *("fifo.csv", "/proc/self/mem", "/proc/self/maps", "/etc/passwd", "m.toml/", "m.toml/x", "a" * 300, "m\x00.toml", "-", "--", "~"),
+    *(
+        "",
+        ".",
+        "..",
+        "/",
+        "no.toml",
+        "folder",
+        "/dev/null",
+        "/dev/zero",
+        "/dev/full",
+        "/dev/random",
+        "dangling.csv",
+        "loop.csv",
+    ),
+    *(
+        "fifo.csv",
+        "/proc/self/mem",
+        "/proc/self/maps",
+        "/etc/passwd",
+        "m.toml/",
+        "m.toml/x",
+        "a" * 300,
+        "m\x00.toml",
+        "-",
+        "--",
+        "~",
+    ),
     *("/proc/self/environ", "m.TOML", "m", "\udcff", "folder/m.toml", "/dev/tty", "/proc/kmsg", "/dev/stdin"),
 )
 
@@ -224,13 +359,32 @@ def full_disk(rng: random.Random) -> Case:
     endings = {"structure": (".svg",), **ENDINGS}.get(chosen, RESULTS)
     option = ["--svg"] if chosen == "structure" else ["--at", "0,0.05,0.1", "-o"]
     return Case(
-        "full disk", [chosen, FILE, *option, "old" + rng.choice(endings)], furnished(rng), rng.choice((0, 10, 500, 2000))
+        "full disk",
+        [chosen, FILE, *option, "old" + rng.choice(endings)],
+        furnished(rng),
+        rng.choice((0, 10, 500, 2000)),
     )
 
 
 def lists(rng: random.Random) -> Case:
     """The commands on types, and the bare command."""
-    names = ("", "RRR", "rrr", "RRRR", "R", "../R", "\x00", "3R", "nonsense", "--", "-", "m.toml", "RR[P]R", "a" * 300, "{0}")
+    names = (
+        "",
+        "RRR",
+        "rrr",
+        "RRRR",
+        "R",
+        "../R",
+        "\x00",
+        "3R",
+        "nonsense",
+        "--",
+        "-",
+        "m.toml",
+        "RR[P]R",
+        "a" * 300,
+        "{0}",
+    )
     choices: tuple[list[str], ...] = (
         ["types", *rng.choice(([], ["--json"], ["x"], ["--x"]))],
         ["show", rng.choice(names), *rng.choice(([], ["--latex"], ["--source"]))],
@@ -239,7 +393,11 @@ def lists(rng: random.Random) -> Case:
         ["verify", rng.choice(names), "-n", rng.choice(NONSENSE)],
         ["verify", "RRQ", "--bound", rng.choice(NONSENSE), "-n", "1"],
         [],
-        [rng.choice(("", "rn", "-h", "--version", "run", "\x00", "run run", "Ω", "simulat", "bench --help", "--", "-"))],
+        [
+            rng.choice(
+                ("", "rn", "-h", "--version", "run", "\x00", "run run", "Ω", "simulat", "bench --help", "--", "-")
+            )
+        ],
     )
     return Case("lists", list(rng.choice(choices)), furnished(rng))
 

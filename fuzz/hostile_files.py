@@ -1,6 +1,6 @@
 """Spoilt files: mechanisms, specifications, tables and formulas, from the whole ones that the project has."""
 
-# ruff: noqa: E501 - lists of nonsense are as wide as they come
+
 from __future__ import annotations
 
 import datetime
@@ -23,20 +23,81 @@ NUMBERS: tuple[Any, ...] = (
 DATES = (datetime.date(2020, 2, 29), datetime.time(1, 2, 3), datetime.datetime(2020, 1, 1, tzinfo=datetime.UTC))
 TEXTS = (
     *("", " ", "t", "nan", "inf", "1e999", "__import__('os')", "A", "frame", "{0.__class__}", "%s%n", "\x00", "\ufeff"),
-    *("ﬀ", "Ω", "é", "\u202e", "🦿", "a" * 5000, "../../etc/passwd", "a\nb", "[red]x[/]", "R", "weld", "\\", "'", "t.real"),
+    *(
+        "ﬀ",
+        "Ω",
+        "é",
+        "\u202e",
+        "🦿",
+        "a" * 5000,
+        "../../etc/passwd",
+        "a\nb",
+        "[red]x[/]",
+        "R",
+        "weld",
+        "\\",
+        "'",
+        "t.real",
+    ),
 )
 NESTED: tuple[Any, ...] = ([], {}, [[]], [[1]], [{}], {"a": {"b": {}}}, [1, "a", None], [[[[0]]]], [0, 0], [0, 0, 0])
 FORMULAS = (
     *("1/0", "0/0", "0**-1", "(-1)**0.5", "sqrt(-1)", "log(0)", "log(t)", "asin(2)", "acos(1 + t)", "exp(1000)"),
     *("exp(exp(t))", "10**400", "1e309", "9**9**9**9", "1/t", "1/(t - 0.1)", "sqrt(t - 0.1)", "tan(pi/2)", "t**0.5"),
     *("floor(1e300)", "min()", "max(1)", "atan2(0, 0)", "if(t < 0.1, 0, 1)", "if(1, 2, 3)", "if(t < 1)", "sign(t)"),
-    *("abs(t)", "t +", "+", "(", ")", "()", "t t", "2(3)", "sin t", "sin()", "sin(1, 2)", "foo(1)", "x", "1e", ".", "1.2.3"),
+    *(
+        "abs(t)",
+        "t +",
+        "+",
+        "(",
+        ")",
+        "()",
+        "t t",
+        "2(3)",
+        "sin t",
+        "sin()",
+        "sin(1, 2)",
+        "foo(1)",
+        "x",
+        "1e",
+        ".",
+        "1.2.3",
+    ),
     *("0x10", "1_000", "1j", "True", "None", "lambda: 0", "[].__class__", "t.__class__", "().__class__", "a := 1"),
-    *("__import__('os').system('true')", "open('x')", "eval('1')", "t; t", "t if t else t", "'a'*9", "{t}", "t\\", "t\n+1"),
-    *("t < 1", "t == 1", "not t", "t % 2", "t // 2", "t & 1", "t^2", "30 deg", "5 rpm", "0*t", "1e308*10*t", "1e-320*t", "t*1e300"),
+    *(
+        "__import__('os').system('true')",
+        "open('x')",
+        "eval('1')",
+        "t; t",
+        "t if t else t",
+        "'a'*9",
+        "{t}",
+        "t\\",
+        "t\n+1",
+    ),
+    *(
+        "t < 1",
+        "t == 1",
+        "not t",
+        "t % 2",
+        "t // 2",
+        "t & 1",
+        "t^2",
+        "30 deg",
+        "5 rpm",
+        "0*t",
+        "1e308*10*t",
+        "1e-320*t",
+        "t*1e300",
+    ),
     *("-" * 150 + "t", "-" * 300 + "t", "(" * 199 + "t" + ")" * 199, "(" * 200 + "t" + ")" * 200, "(" * 5000 + "t"),
     *("+".join(["t"] * 4999), "+".join(["t"] * 6000), "sin(" * 60 + "t" + ")" * 60, "**".join(["2"] * 150), "t" * 9999),
-    *("exp(" * 199 + "t" + ")" * 199, "/".join(["t"] * 400), "*".join(["sin(t)"] * 900), "if(t<1," * 90 + "t" + ",0)" * 90),
+    *(
+        "exp(" * 199 + "t" + ")" * 199,
+        "/".join(["t"] * 400),
+        "*".join(["sin(t)"] * 900),
+        "if(t<1," * 90 + "t" + ",0)" * 90,
+    ),
 )
 _TOKEN = re.compile(r"\"[^\"\n]*\"|[\w.+-]+|[^\s\w]|\n|[ \t]+")
 
@@ -127,7 +188,9 @@ def spoil(data: dict[str, Any], rng: random.Random, ways: tuple[int, ...] = tupl
             numbers = [(h, k) for h, k in leaves if isinstance(h[k], int | float)]
             if numbers:
                 h, k = rng.choice(numbers)
-                h[k] = h[k] * rng.choice((-1, 0, 1e-9, 1e9, 1e-15, 0.5, 0.9, 1.1, 2, 1e30)) + rng.choice((0, 0, 1e-9, 1))
+                h[k] = h[k] * rng.choice((-1, 0, 1e-9, 1e9, 1e-15, 0.5, 0.9, 1.1, 2, 1e30)) + rng.choice(
+                    (0, 0, 1e-9, 1)
+                )
         case 9 if leaves:
             h, k = rng.choice(leaves)
             h[k] = spoilt_formula(rng)
@@ -140,7 +203,27 @@ def spoil(data: dict[str, Any], rng: random.Random, ways: tuple[int, ...] = tupl
 
 def spoilt_formula(rng: random.Random) -> str:
     """Return a formula that is wrong, or nearly."""
-    parts = ["t", "1", "0", "sin(", "(", ")", "+", "-", "*", "/", "**", ",", "pi", "e", "omega", "<", "if(", "1e3", "2.5"]
+    parts = [
+        "t",
+        "1",
+        "0",
+        "sin(",
+        "(",
+        ")",
+        "+",
+        "-",
+        "*",
+        "/",
+        "**",
+        ",",
+        "pi",
+        "e",
+        "omega",
+        "<",
+        "if(",
+        "1e3",
+        "2.5",
+    ]
     if rng.random() < 0.5:
         return rng.choice(FORMULAS)
     return "".join(rng.choice(parts) for _ in range(rng.randrange(1, 12)))
@@ -171,7 +254,9 @@ def spoilt_text(text: str, rng: random.Random) -> bytes:
             case 7:
                 tokens[at:at] = tokens[other : other + rng.randrange(1, 40)]
             case _:
-                tokens[at] = rng.choice(('"""', "'''", "[[", "]]", "{", "}", "#", "=", "\r", "\t", "\\u", "1e", "0x", "."))
+                tokens[at] = rng.choice(
+                    ('"""', "'''", "[[", "]]", "{", "}", "#", "=", "\r", "\t", "\\u", "1e", "0x", ".")
+                )
     raw = "".join(tokens).encode("utf-8", "surrogatepass")
     match rng.randrange(14):
         case 0:
@@ -243,7 +328,9 @@ def odd_mechanism(rng: random.Random) -> bytes:
     n = rng.choice((10, 300, 5000))
     match rng.randrange(16):
         case 0:
-            return rng.choice((b"", b"\n", b"\x00", b"\xef\xbb\xbf", b"=", b"[", b"format = 1", b'format = 1\nspace = "planar"'))
+            return rng.choice(
+                (b"", b"\n", b"\x00", b"\xef\xbb\xbf", b"=", b"[", b"format = 1", b'format = 1\nspace = "planar"')
+            )
         case 1:
             return rng.randbytes(rng.choice((1, 100, 10_000)))
         case 2:
@@ -256,14 +343,18 @@ def odd_mechanism(rng: random.Random) -> bytes:
             return plain + b"\n[" + b"a." * n + b"b]\nc = 1\n"
         case 6:
             cycle = "\n".join(f'p{k} = "p{(k + 1) % n} + 1"' for k in range(n))
-            return f'format = 1\nspace = "planar"\n[parameters]\n{cycle}\n[bodies]\nframe = {{ points = [] }}\n'.encode()
+            return (
+                f'format = 1\nspace = "planar"\n[parameters]\n{cycle}\n[bodies]\nframe = {{ points = [] }}\n'.encode()
+            )
         case 7:
             ladder = "\n".join(f'p{k} = "p{k - 1} + p{k - 1}"' if k else "p0 = 1" for k in range(n))
             return plain.replace(b"[points]", f"[parameters]\n{ladder}\n[points]".encode(), 1)
         case 8:
             return chain(rng.choice((3, 30, 200))).encode()
         case 9:
-            return plain.replace(b"[points]", b"[points]\n" + b"".join(b"Q%d = [%d, 1]\n" % (k, k) for k in range(n)), 1)
+            return plain.replace(
+                b"[points]", b"[points]\n" + b"".join(b"Q%d = [%d, 1]\n" % (k, k) for k in range(n)), 1
+            )
         case 10:
             return plain.replace(b"\n", b"\r\n")
         case 11:
@@ -285,7 +376,9 @@ def spoilt_table(rng: random.Random) -> bytes:
     text = "t,value\n" + "".join(f"{a},{b}\n" for a, b in rows)
     match rng.randrange(14):
         case 0:
-            return rng.choice((b"", b"\n", b",", b"t,value\n", b"t,value\n0,1\n", b"0,0\n0,0\n", b"\x00\x00", b"\xff\xfe1"))
+            return rng.choice(
+                (b"", b"\n", b",", b"t,value\n", b"t,value\n0,1\n", b"0,0\n0,0\n", b"\x00\x00", b"\xff\xfe1")
+            )
         case 1:
             return text.replace("0.1", str(rng.choice(NUMBERS)), 1).encode()
         case 2:

@@ -334,4 +334,3 @@ class Absolute:
         table = PLANAR if self.planar else SPATIAL
         wanted = [batch for batch in self.batches if batch.kind.startswith(kinds)]
         return [(batch, table[batch.kind][0](BodyPair(batch, poses))) for batch in wanted]
-

@@ -273,9 +273,7 @@ def _whole_turns(model: Model, poses: Poses, values: Mapping[str, float], index:
     return np.asarray(offset)
 
 
-def _motions(
-    system: Absolute, found: list[tuple[Poses, _Rates]], values: Mapping[str, float]
-) -> dict[str, BodyMotion]:
+def _motions(system: Absolute, found: list[tuple[Poses, _Rates]], values: Mapping[str, float]) -> dict[str, BodyMotion]:
     d = system.model.dimension
     twists = np.array([[system.spread(r.velocity)[0], system.spread(r.acceleration)[0]] for _, r in found])
     offset = _whole_turns(system.model, found[0][0], values, system.index)

@@ -39,9 +39,7 @@ def expanded(data: Mapping[str, Any], origin: str, settings: Mapping[str, Any]) 
 class _Copy:
     """One copy that is being written into the values."""
 
-    def __init__(
-        self, data: dict[str, Any], origin: str, name: str, entry: Any, settings: Mapping[str, Any]
-    ) -> None:
+    def __init__(self, data: dict[str, Any], origin: str, name: str, entry: Any, settings: Mapping[str, Any]) -> None:
         self.data, self.name, self.settings = data, name, settings
         self.where = f"{origin}: [copies.{name}]"
         if not isinstance(entry, dict):

@@ -133,7 +133,7 @@ def dropped_parts(
             )
         elif model.space == "spatial":
             message += (
-                " but consistent, and left out - if all axes are parallel write it with space = \"planar\", "
+                ' but consistent, and left out - if all axes are parallel write it with space = "planar", '
                 "or make two joints of the loop S and C"
             )
         else:

@@ -315,9 +315,7 @@ def _rods(source: Source, assembly: Assembly, joints: Mapping[str, Joint], drive
     return found
 
 
-def _on_rods(
-    source: Source, bodies: Mapping[str, Body], joints: Mapping[str, Joint], loads: tuple[Load, ...]
-) -> None:
+def _on_rods(source: Source, bodies: Mapping[str, Body], joints: Mapping[str, Joint], loads: tuple[Load, ...]) -> None:
     """Refuse points and forces beside the line of a rod: it may spin there, and nothing says where they are."""
     for rod in (body for body in bodies.values() if body.rod):
         first, second = ends_of(joints, rod.name)

@@ -173,9 +173,7 @@ def _notes(model: Model, network: Network) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _groups(
-    model: Model, network: Network, assignment: Assignment, dropped: Mapping[str, int]
-) -> tuple[Group, ...]:
+def _groups(model: Model, network: Network, assignment: Assignment, dropped: Mapping[str, int]) -> tuple[Group, ...]:
     sets = ordered_components(network, assignment, lambda body: user_names(model, [body]))
     form = normal_form(model, network.shared, sets)
     unnamed = [_group(model, k, bodies, form, dropped) for k, bodies in enumerate(sets)]

@@ -30,6 +30,7 @@ WINDOW, BESIDE = 320, 32  # lanes of a stretch, and those at its ends that the n
 MOST = 64  # further lanes for one of a stretch
 ZOOMS, SAMPLES = 16, 17
 
+
 def follow(program: Program, time: Array, method: str = "td", numbers: Array | None = None) -> Solution:
     """Return the motion at the asked times with every group kept on its branch; `numbers` are those of a design."""
     if method.startswith("global"):

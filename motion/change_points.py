@@ -37,9 +37,7 @@ def bottom(solution: Solution, step: GroupStep, c: float, width: float) -> float
     return c
 
 
-def meeting_at(
-    solution: Solution, step: GroupStep, c: float, width: float, outside: bool = False
-) -> Meeting | None:
+def meeting_at(solution: Solution, step: GroupStep, c: float, width: float, outside: bool = False) -> Meeting | None:
     """Return how the motion goes through an instant at which branches meet; None where it ends or is not determined.
 
     `outside`: they meet next to it, not in the run.

@@ -20,9 +20,7 @@ def quality(solution: Solution, step: GroupStep) -> tuple[Array, Array]:
     return found[0, 0, :n], found[1, 0, :n]
 
 
-def part_of(
-    solution: Solution, step: GroupStep, times: Array, course: Course | None = None
-) -> tuple[Solution, Ints]:
+def part_of(solution: Solution, step: GroupStep, times: Array, course: Course | None = None) -> tuple[Solution, Ints]:
     """Return the groups up to `step` solved at a few times, each on its branch there, and the lanes of the times."""
     t = solution.time
     near = [
@@ -46,9 +44,7 @@ def conditioning(part: Solution, step: GroupStep, lanes: Ints) -> Array:
     return kappa
 
 
-def sampled(
-    solution: Solution, step: GroupStep, times: Array, path: Array | None = None
-) -> tuple[Array, Array]:
+def sampled(solution: Solution, step: GroupStep, times: Array, path: Array | None = None) -> tuple[Array, Array]:
     """Return conditioning and φ of a group at a few times, reached by way of others."""
     part, lanes = part_of(solution, step, times if path is None else np.union1d(path, times))
     lanes = np.searchsorted(part.time, times)

@@ -73,9 +73,14 @@ def dataset(results: Results) -> xarray.Dataset:
         labels["candidate"] = list(results.criterion)
         variables["criterion"] = (("time", "candidate"), np.stack(list(results.criterion.values()), axis=1))
     labels["axis"] = list(results.axes)
-    about = {"format": FORMAT, "mechanism": results.mechanism, "method": results.method,
-             "parameters": short_text(results.parameters), "diagnostics": short_text(results.diagnostics),
-             "held": json.dumps(held)}
+    about = {
+        "format": FORMAT,
+        "mechanism": results.mechanism,
+        "method": results.method,
+        "parameters": short_text(results.parameters),
+        "diagnostics": short_text(results.diagnostics),
+        "held": json.dumps(held),
+    }
     if results.independent is not None:
         about["independent"] = json.dumps([list(names) for names in results.independent])
     return xr.Dataset(variables, coords=labels, attrs=about)
@@ -84,9 +89,13 @@ def dataset(results: Results) -> xarray.Dataset:
 def from_dataset(data: xarray.Dataset) -> Results:
     """Return the results that `dataset` made this of."""
     held = json.loads(data.attrs["held"])
-    tree: dict[str, Any] = {"mechanism": data.attrs["mechanism"], "method": data.attrs["method"],
-                            "parameters": json.loads(data.attrs.get("parameters", "{}")),
-                            "time": _values(data, "time"), "diagnostics": json.loads(data.attrs["diagnostics"])}
+    tree: dict[str, Any] = {
+        "mechanism": data.attrs["mechanism"],
+        "method": data.attrs["method"],
+        "parameters": json.loads(data.attrs.get("parameters", "{}")),
+        "time": _values(data, "time"),
+        "diagnostics": json.loads(data.attrs["diagnostics"]),
+    }
     for table, dimension, quantity, variable, _unit in QUANTITIES:
         if variable not in data:
             continue

@@ -30,9 +30,7 @@ def follow_global(program: Program, time: Array, method: str, numbers: Array | N
         solution, reached = _solved(groups, n, method)
         own = groups.state[0, rows, :n]
         off = np.abs(solution.state[0, rows, :n] - own).max(axis=0, initial=0.0)
-        strayed = np.flatnonzero(
-            (np.arange(n) >= reached) | ~(off <= NEAR_ENOUGH * np.abs(own).max(initial=1e-300))
-        )
+        strayed = np.flatnonzero((np.arange(n) >= reached) | ~(off <= NEAR_ENOUGH * np.abs(own).max(initial=1e-300)))
         if len(strayed) == 0 or strayed[0] == 0:
             break
         before, there = groups.time[strayed[0] - 1 : strayed[0] + 1].tolist()

@@ -202,9 +202,7 @@ def build(
             system.linear.name = "dense LU, since KLU is not installed (pip install kvxopt brings it)"
             return system
         linear = klu
-    return System(
-        program, scratch, ints(equations), places, combinations, ints(unknown), ints(driven), linear
-    )
+    return System(program, scratch, ints(equations), places, combinations, ints(unknown), ints(driven), linear)
 
 
 def _jacobians(

@@ -73,21 +73,27 @@ def _bodies(
         if motion.angle is not None:
             offset = small_to_zero(np.arctan2(member.rotation[1, 0], member.rotation[0, 0]))
             driven = _driven(turn_driver(model, FRAME, home), offset, driver_values)
-            found[name] = BodySeries(angle=_whole_turns(motion.angle[0] + offset, driven),
-                                     angular_velocity=motion.angle[1].copy(),
-                                     angular_acceleration=motion.angle[2].copy())
+            found[name] = BodySeries(
+                angle=_whole_turns(motion.angle[0] + offset, driven),
+                angular_velocity=motion.angle[1].copy(),
+                angular_acceleration=motion.angle[2].copy(),
+            )
         else:
             assert motion.rotation is not None
             assert motion.omega is not None
             assert motion.alpha is not None
-            found[name] = BodySeries(rotation=motion.rotation @ member.rotation,
-                                     angular_velocity=_rows(motion.omega), angular_acceleration=_rows(motion.alpha))
+            found[name] = BodySeries(
+                rotation=motion.rotation @ member.rotation,
+                angular_velocity=_rows(motion.omega),
+                angular_acceleration=_rows(motion.alpha),
+            )
     return found
 
 
 # ---- joints -------------------------------------------------------------------------------------------------------
-def _joint(model: Model, joint: Joint, motions: Mapping[str, BodyMotion], times: Array,
-           driver_values: Mapping[str, Array]) -> JointSeries | None:
+def _joint(
+    model: Model, joint: Joint, motions: Mapping[str, BodyMotion], times: Array, driver_values: Mapping[str, Array]
+) -> JointSeries | None:
     first, second = motions[joint.first], motions[joint.second]
     if joint.kind in ("P", "slot"):
         d, d_rate, d_acceleration = _displacement(joint, first, second)
@@ -101,8 +107,14 @@ def _joint(model: Model, joint: Joint, motions: Mapping[str, BodyMotion], times:
     if joint.kind == "R":
         return JointSeries(angle=angle, rate=rate, acceleration=acceleration)
     d, d_rate, d_acceleration = _displacement(joint, first, second)
-    return JointSeries(angle=angle, rate=rate, acceleration=acceleration, displacement=d, displacement_rate=d_rate,
-                       displacement_acceleration=d_acceleration)
+    return JointSeries(
+        angle=angle,
+        rate=rate,
+        acceleration=acceleration,
+        displacement=d,
+        displacement_rate=d_rate,
+        displacement_acceleration=d_acceleration,
+    )
 
 
 def _displacement(joint: Joint, first: BodyMotion, second: BodyMotion) -> Motion:
@@ -113,8 +125,9 @@ def _displacement(joint: Joint, first: BodyMotion, second: BodyMotion) -> Motion
     return _dot(u, r), _dot(u_dot, r) + _dot(u, v), _dot(u_ddot, r) + 2 * _dot(u_dot, v) + _dot(u, a)
 
 
-def _planar_angle(model: Model, joint: Joint, first: BodyMotion, second: BodyMotion,
-                  driver_values: Mapping[str, Array]) -> Motion:
+def _planar_angle(
+    model: Model, joint: Joint, first: BodyMotion, second: BodyMotion, driver_values: Mapping[str, Array]
+) -> Motion:
     assert first.angle is not None
     assert second.angle is not None
     turn, rate, acceleration = second.angle - first.angle
@@ -122,8 +135,9 @@ def _planar_angle(model: Model, joint: Joint, first: BodyMotion, second: BodyMot
     return _whole_turns(turn + joint.offset, driven), rate, acceleration
 
 
-def _spatial_angle(model: Model, joint: Joint, first: BodyMotion, second: BodyMotion, times: Array,
-                   driver_values: Mapping[str, Array]) -> Motion:
+def _spatial_angle(
+    model: Model, joint: Joint, first: BodyMotion, second: BodyMotion, times: Array, driver_values: Mapping[str, Array]
+) -> Motion:
     angle, rate, acceleration = _angle_between(joint, first, second)
     driven = _driven(angle_driver(model, joint), 0.0, driver_values)
     if driven is not None:

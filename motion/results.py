@@ -100,8 +100,14 @@ class EnergySeries:
 
 
 Series = (
-    PointSeries | BodySeries | JointSeries | VectorSeries
-    | DriverSeries | ActuatorSeries | ReactionSeries | EnergySeries
+    PointSeries
+    | BodySeries
+    | JointSeries
+    | VectorSeries
+    | DriverSeries
+    | ActuatorSeries
+    | ReactionSeries
+    | EnergySeries
 )
 
 # The tables of a result file by name, in the order in which they are written, and what stands in them.
@@ -241,8 +247,10 @@ class Results:
 
         def put(name: str, values: NDArray[Any]) -> None:
             if name in found:
-                raise InputError(f"results of {self.mechanism}: two columns would be called '{name}'; rename one "
-                                 "of the points, bodies or joints that share it, or write .json, .nc or .npz")
+                raise InputError(
+                    f"results of {self.mechanism}: two columns would be called '{name}'; rename one "
+                    "of the points, bodies or joints that share it, or write .json, .nc or .npz"
+                )
             found[name] = values
 
         def put_vector(stem: str, values: Array) -> None:
@@ -366,22 +374,29 @@ def from_tree(tree: Mapping[str, Any]) -> Results:
     tables: dict[str, dict[str, Any]] = {"points": {}, "bodies": {}, "joints": {}, "drivers": {}}
     for table, kind in TABLES.items():
         if table in tree:
-            tables[table] = {name: kind(**{key: _numbers(values) for key, values in entry.items()})
-                             for name, entry in tree[table].items()}
+            tables[table] = {
+                name: kind(**{key: _numbers(values) for key, values in entry.items()})
+                for name, entry in tree[table].items()
+            }
     time = _numbers(tree["time"])
     energy = tree.get("energy")
     criterion = tree.get("criterion")
     independent = tree.get("independent")
-    spatial = (any(point.position.shape[-1] == 3 for point in tables["points"].values())
-               or any(body.rotation is not None for body in tables["bodies"].values()))
+    spatial = any(point.position.shape[-1] == 3 for point in tables["points"].values()) or any(
+        body.rotation is not None for body in tables["bodies"].values()
+    )
     return Results(
-        mechanism=str(tree["mechanism"]), method=str(tree["method"]), space="spatial" if spatial else "planar",
-        time=time, diagnostics=dict(tree.get("diagnostics", {})),
+        mechanism=str(tree["mechanism"]),
+        method=str(tree["method"]),
+        space="spatial" if spatial else "planar",
+        time=time,
+        diagnostics=dict(tree.get("diagnostics", {})),
         parameters={name: float(value) for name, value in tree.get("parameters", {}).items()},
         energy=None if energy is None else EnergySeries(**{key: _numbers(values) for key, values in energy.items()}),
         criterion=None if criterion is None else {name: _numbers(values) for name, values in criterion.items()},
         independent=None if independent is None else tuple(tuple(names) for names in independent),
-        **tables)
+        **tables,
+    )
 
 
 def _numbers(values: Any) -> Array:

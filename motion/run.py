@@ -52,9 +52,7 @@ class Solution:
             out[0, list(program.drivers.values())] = sequence.drive(self.time, self.numbers)[3]
         edges, signs = np.array([0, n], dtype=np.int64), np.zeros((1, 0))
         for items in segments(self):
-            sequence.run(
-                "jerks", self.time, self.state, edges, signs, items, out=out, columns=1, numbers=self.numbers
-            )
+            sequence.run("jerks", self.time, self.state, edges, signs, items, out=out, columns=1, numbers=self.numbers)
             last = sequence.items[items[-1]].group_step
             if last is not None:
                 bridge(self, last, out[:1])

@@ -130,9 +130,7 @@ def _passage(model: Model, outcome: Outcome, stop: float, progress: Callable[[st
     return None
 
 
-def _before(
-    model: Model, group: str, t: float, progress: Callable[[str], None]
-) -> tuple[float, Results] | None:
+def _before(model: Model, group: str, t: float, progress: Callable[[str], None]) -> tuple[float, Results] | None:
     """Return the last instant before t at which the group is well conditioned, and the motion there."""
     start = model.simulation.start
     times = t - (t - start) * np.exp2(-np.arange(40.0) / 2)

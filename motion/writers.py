@@ -21,8 +21,13 @@ ENDINGS = (".csv", ".json", ".parquet", ".nc", ".npz")
 
 def save(results: Results, path: Path) -> Path:
     """Write the results to a file of the kind that its ending says."""
-    writers = {".csv": _write_csv, ".json": _write_json, ".parquet": _write_parquet, ".nc": _write_netcdf,
-               ".npz": _write_npz}
+    writers = {
+        ".csv": _write_csv,
+        ".json": _write_json,
+        ".parquet": _write_parquet,
+        ".nc": _write_netcdf,
+        ".npz": _write_npz,
+    }
     write = writers[check_target(path, ENDINGS)]
     return write_whole(path, lambda part: write(results, part))
 
@@ -31,8 +36,10 @@ def load(path: Path) -> Results:
     """Read a .json, .npz or .nc file of results."""
     readers = {".json": _read_json, ".npz": _read_npz, ".nc": _read_netcdf}
     if path.suffix.lower() not in readers:
-        raise InputError(f"{path}: results are read back from {' '.join(readers)} only; save them as one of these "
-                         "(a .csv or .parquet file is a table for other programs)")
+        raise InputError(
+            f"{path}: results are read back from {' '.join(readers)} only; save them as one of these "
+            "(a .csv or .parquet file is a table for other programs)"
+        )
     if not path.is_file():
         raise InputError(f"{path}: there is no such file")
     try:
@@ -111,8 +118,17 @@ def _write_parquet(results: Results, path: Path) -> None:
     import pyarrow.parquet as pq
 
     table = pa.table({name: pa.array(values) for name, values in results.columns().items()})
-    about = {"assurgent": short_text({"format": FORMAT, "mechanism": results.mechanism, "method": results.method,
-                                      "parameters": results.parameters, "diagnostics": results.diagnostics})}
+    about = {
+        "assurgent": short_text(
+            {
+                "format": FORMAT,
+                "mechanism": results.mechanism,
+                "method": results.method,
+                "parameters": results.parameters,
+                "diagnostics": results.diagnostics,
+            }
+        )
+    }
     pq.write_table(table.replace_schema_metadata(about), path)
 
 

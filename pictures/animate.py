@@ -53,9 +53,19 @@ class Film:
         return f"{1 / factor:.3g} times slower" if factor < 1 else f"{factor:.3g} times faster"
 
 
-def animate(model: Model, results: Results, path: str | Path, fps: float = 25.0, seconds: float | None = None,
-            vectors: Sequence[str] = (), trace: Sequence[str] | None = None, start: float | None = None,
-            stop: float | None = None, forces: bool = False, centres: bool = False) -> Path:
+def animate(
+    model: Model,
+    results: Results,
+    path: str | Path,
+    fps: float = 25.0,
+    seconds: float | None = None,
+    vectors: Sequence[str] = (),
+    trace: Sequence[str] | None = None,
+    start: float | None = None,
+    stop: float | None = None,
+    forces: bool = False,
+    centres: bool = False,
+) -> Path:
     """Write an animation and return its path; the ending chooses .gif, .mp4, .html or .svg.
 
     vectors: "velocity", "acceleration" or both, drawn at the traced points. forces: arrows of the reactions in the
@@ -84,9 +94,18 @@ def animate(model: Model, results: Results, path: str | Path, fps: float = 25.0,
     return write_whole(path, lambda part: part.write_text(text, encoding="utf-8"))
 
 
-def plan(model: Model, results: Results, fps: float = 25.0, seconds: float | None = None, vectors: Sequence[str] = (),
-         trace: Sequence[str] | None = None, start: float | None = None, stop: float | None = None,
-         forces: bool = False, centres: bool = False) -> Film:
+def plan(
+    model: Model,
+    results: Results,
+    fps: float = 25.0,
+    seconds: float | None = None,
+    vectors: Sequence[str] = (),
+    trace: Sequence[str] | None = None,
+    start: float | None = None,
+    stop: float | None = None,
+    forces: bool = False,
+    centres: bool = False,
+) -> Film:
     """Return the film of a run: which steps it shows, and what is drawn."""
     if not len(results):
         raise InputError(f"animation: {results.mechanism} has no solved instant to show")
@@ -130,8 +149,15 @@ def _frames(film: Film) -> Iterator[np.ndarray[Any, np.dtype[np.uint8]]]:
     band = _head(film, name, clock, tall)
     ax = figure.add_axes((0.01, 0.01, 0.98, 0.98 - band), projection="3d" if scene.dimension == 3 else None)
     some = [film.steps[k] for k in np.unique(np.linspace(0, len(film.steps) - 1, 10).astype(int))]
-    drawing = Drawing(ax, scene, film.steps[0], traces=film.traces, vectors=film.vectors,
-                      label_steps=some, shown=slice(film.steps[0], film.steps[-1] + 1))
+    drawing = Drawing(
+        ax,
+        scene,
+        film.steps[0],
+        traces=film.traces,
+        vectors=film.vectors,
+        label_steps=some,
+        shown=slice(film.steps[0], film.steps[-1] + 1),
+    )
     for k in film.steps:
         drawing.update(k)
         clock.set_text(_clock(film, k))
@@ -193,18 +219,43 @@ def ffmpeg() -> str:
 
         return str(imageio_ffmpeg.get_ffmpeg_exe())
     except (ImportError, RuntimeError) as error:
-        raise InputError(".mp4: the program ffmpeg is not there; install it (`apt install ffmpeg`, `brew install "
-                         "ffmpeg` or `pip install imageio-ffmpeg`), or write .gif, .html or .svg, which need nothing "
-                         "more") from error
+        raise InputError(
+            ".mp4: the program ffmpeg is not there; install it (`apt install ffmpeg`, `brew install "
+            "ffmpeg` or `pip install imageio-ffmpeg`), or write .gif, .html or .svg, which need nothing "
+            "more"
+        ) from error
 
 
 def _write_mp4(film: Film, path: Path, program: str) -> None:
     frames = _frames(film)
     first = next(frames)
     height, width = first.shape[:2]
-    command = [program, "-y", "-loglevel", "error", "-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{width}x{height}",
-               "-r", f"{film.fps:g}", "-i", "-", "-an", "-c:v", "libx264", "-pix_fmt", "yuv420p", "-crf", "18",
-               "-movflags", "+faststart", str(path)]
+    command = [
+        program,
+        "-y",
+        "-loglevel",
+        "error",
+        "-f",
+        "rawvideo",
+        "-pix_fmt",
+        "rgb24",
+        "-s",
+        f"{width}x{height}",
+        "-r",
+        f"{film.fps:g}",
+        "-i",
+        "-",
+        "-an",
+        "-c:v",
+        "libx264",
+        "-pix_fmt",
+        "yuv420p",
+        "-crf",
+        "18",
+        "-movflags",
+        "+faststart",
+        str(path),
+    ]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdin is not None
         assert process.stderr is not None

@@ -24,9 +24,17 @@ TIP = 5.0  # length of its head, in widths; a shorter arrow is left out
 class Drawing:
     """The artists of a scene on axes; `update` moves them to another step. `shown` are the steps that paths show."""
 
-    def __init__(self, ax: Axes, scene: Scene, k: int = 0, names: Sequence[str] | None = None,
-                 traces: Sequence[str] = (), vectors: Sequence[Arrows] = (),
-                 label_steps: Sequence[int] | None = None, shown: slice = slice(None)) -> None:
+    def __init__(
+        self,
+        ax: Axes,
+        scene: Scene,
+        k: int = 0,
+        names: Sequence[str] | None = None,
+        traces: Sequence[str] = (),
+        vectors: Sequence[Arrows] = (),
+        label_steps: Sequence[int] | None = None,
+        shown: slice = slice(None),
+    ) -> None:
         self.ax, self.scene = ax, scene
         self._moves: list[Callable[[int], object]] = []
         low, high = room(scene, vectors)
@@ -38,8 +46,7 @@ class Drawing:
         for name, colour in trace_colours(traces).items():
             path = scene.path(name)[shown]
             path = np.where(np.abs(path) > np.abs(scene.high) + 10 * scene.span, np.nan, path)  # a pole far away
-            ax.plot(*path.T, color=colour, linewidth=1.3, alpha=0.75, zorder=1.5,
-                    solid_capstyle="round")
+            ax.plot(*path.T, color=colour, linewidth=1.3, alpha=0.75, zorder=1.5, solid_capstyle="round")
         for tie in scene.ties:
             self._tie(scene.tie(tie))
         for shape in scene.shapes:
@@ -78,8 +85,9 @@ class Drawing:
             style["linestyle"] = (0, (7, 2.5, 1.5, 2.5))
         if shape.closed:
             face = to_rgba(shape.fill, shape.opacity) if shape.fill else "none"
-            polygon = Polygon(shape.outline, closed=True, facecolor=face, edgecolor=shape.edge, joinstyle="round",
-                              **style)
+            polygon = Polygon(
+                shape.outline, closed=True, facecolor=face, edgecolor=shape.edge, joinstyle="round", **style
+            )
             self.ax.add_patch(polygon)
             self._moves.append(lambda k: polygon.set_xy(pose.place(shape.outline, k)))
         else:
@@ -91,15 +99,28 @@ class Drawing:
         from matplotlib.patches import Circle
 
         pose = self.scene.poses[dot.body]
-        patch = Circle((0, 0), dot.radius, facecolor=dot.fill, edgecolor=dot.edge, linewidth=1.2,
-                       zorder=2 + dot.layer / 10)
+        patch = Circle(
+            (0, 0), dot.radius, facecolor=dot.fill, edgecolor=dot.edge, linewidth=1.2, zorder=2 + dot.layer / 10
+        )
         self.ax.add_patch(patch)
         self._moves.append(lambda k: patch.set_center(tuple(pose.place(dot.place[None], k)[0])))
 
     def _arrows(self, drawn: Arrows) -> None:
-        quiver = self.ax.quiver(*drawn.places[0].T, *drawn.vectors[0].T, color=drawn.colour, angles="xy",
-                                scale_units="xy", scale=1, units="inches", width=SHAFT / 72, headwidth=4,
-                                headlength=TIP, headaxislength=4.4, minlength=0.0, zorder=3.2)
+        quiver = self.ax.quiver(
+            *drawn.places[0].T,
+            *drawn.vectors[0].T,
+            color=drawn.colour,
+            angles="xy",
+            scale_units="xy",
+            scale=1,
+            units="inches",
+            width=SHAFT / 72,
+            headwidth=4,
+            headlength=TIP,
+            headaxislength=4.4,
+            minlength=0.0,
+            zorder=3.2,
+        )
 
         def move(k: int) -> None:
             short = np.linalg.norm(drawn.vectors[k], axis=1) < TIP * SHAFT / 72 * self._per_inch()
@@ -113,8 +134,18 @@ class Drawing:
 
         places = offsets(self.scene, names, FONT / 72 * self._per_inch(), steps, avoid)
         for name, beside in places.items():
-            text = self.ax.text(0, 0, name, fontsize=FONT, color=INK, ha="center", va="center", zorder=4,
-                                clip_on=True, path_effects=[withStroke(linewidth=HALO, foreground="white")])
+            text = self.ax.text(
+                0,
+                0,
+                name,
+                fontsize=FONT,
+                color=INK,
+                ha="center",
+                va="center",
+                zorder=4,
+                clip_on=True,
+                path_effects=[withStroke(linewidth=HALO, foreground="white")],
+            )
             path = self.scene.path(name) + beside
             self._follow(text.set_position, path)
             # the title above must not meet a name
@@ -140,14 +171,20 @@ class Drawing:
         pose = self.scene.poses[shape.body]
         if shape.closed and shape.fill:
             face = to_rgba(shape.fill, shape.opacity)
-            patch = Poly3DCollection([shape.outline], facecolors=[face], edgecolors=[shape.edge],
-                                     linewidths=shape.width, zorder=2 + shape.layer / 10)
+            patch = Poly3DCollection(
+                [shape.outline],
+                facecolors=[face],
+                edgecolors=[shape.edge],
+                linewidths=shape.width,
+                zorder=2 + shape.layer / 10,
+            )
             self.ax.add_collection(patch)
             self._moves.append(lambda k: patch.set_verts([pose.place(shape.outline, k)]))
             return
         corners = np.concatenate([shape.outline, shape.outline[:1]]) if shape.closed else shape.outline
-        line = Line3D([], [], [], color=shape.edge, linewidth=shape.width, solid_capstyle="round",
-                      zorder=2 + shape.layer / 10)
+        line = Line3D(
+            [], [], [], color=shape.edge, linewidth=shape.width, solid_capstyle="round", zorder=2 + shape.layer / 10
+        )
         self.ax.add_line(line)
         self._moves.append(lambda k: line.set_data_3d(*pose.place(corners, k).T))
 
@@ -155,8 +192,18 @@ class Drawing:
         from mpl_toolkits.mplot3d.art3d import Line3D
 
         pose = self.scene.poses[dot.body]
-        line = Line3D([], [], [], linestyle="", marker="o", markersize=7.0 * dot.radius / self.scene.unit,
-                      markerfacecolor=dot.fill, markeredgecolor=dot.edge, markeredgewidth=1.2, zorder=6)
+        line = Line3D(
+            [],
+            [],
+            [],
+            linestyle="",
+            marker="o",
+            markersize=7.0 * dot.radius / self.scene.unit,
+            markerfacecolor=dot.fill,
+            markeredgecolor=dot.edge,
+            markeredgewidth=1.2,
+            zorder=6,
+        )
         self.ax.add_line(line)
         self._moves.append(lambda k: line.set_data_3d(*pose.place(dot.place[None], k).T))
 
@@ -167,8 +214,16 @@ class Drawing:
         def move(k: int) -> None:
             for old in held:
                 old.remove()
-            held[:] = [ax.quiver(*drawn.places[k].T, *drawn.vectors[k].T, color=drawn.colour, linewidth=1.8,
-                                 arrow_length_ratio=0.18, zorder=7)]
+            held[:] = [
+                ax.quiver(
+                    *drawn.places[k].T,
+                    *drawn.vectors[k].T,
+                    color=drawn.colour,
+                    linewidth=1.8,
+                    arrow_length_ratio=0.18,
+                    zorder=7,
+                )
+            ]
 
         self._moves.append(move)
 
@@ -187,8 +242,18 @@ class Drawing:
         unit = self.scene.unit * float(np.linalg.svd(flat, compute_uv=False)[0])
         places = offsets(self.scene, names, FONT / 72 * figure.dpi / pixels, steps, avoid, project, unit)
         for name, beside in places.items():
-            text = ax.text2D(0, 0, name, transform=ax.transData, fontsize=FONT, color=INK, ha="center", va="center",
-                             zorder=9, path_effects=[withStroke(linewidth=HALO, foreground="white")])
+            text = ax.text2D(
+                0,
+                0,
+                name,
+                transform=ax.transData,
+                fontsize=FONT,
+                color=INK,
+                ha="center",
+                va="center",
+                zorder=9,
+                path_effects=[withStroke(linewidth=HALO, foreground="white")],
+            )
             self._follow(text.set_position, project(self.scene.path(name)) + beside)
 
     def _legend(self, vectors: Sequence[Arrows], low: Array, high: Array) -> None:
@@ -197,19 +262,34 @@ class Drawing:
             ax: Any = self.ax
             for k, drawn in enumerate(vectors):
                 unit = UNITS[drawn.kind]
-                ax.text2D(0.0, 0.97 - 0.05 * k, f"→ {drawn.kind}, the longest {_longest(drawn):.3g} {unit}",
-                          transform=ax.transAxes, color=drawn.colour, fontsize=FONT)
+                ax.text2D(
+                    0.0,
+                    0.97 - 0.05 * k,
+                    f"→ {drawn.kind}, the longest {_longest(drawn):.3g} {unit}",
+                    transform=ax.transAxes,
+                    color=drawn.colour,
+                    fontsize=FONT,
+                )
             return
         bottom = self.ax.get_ylim()[0]
         room_below = low[1] - bottom
         for k, drawn in enumerate(vectors):
             y = bottom + room_below * (1 - (k + 0.6) / (len(vectors) + 0.2))
             x = low[0] + 0.02 * float(high[0] - low[0])
-            self.ax.annotate("", xy=(x + drawn.length, y), xytext=(x, y),
-                             arrowprops={"arrowstyle": "-|>", "color": drawn.colour, "linewidth": 2,
-                                         "shrinkA": 0, "shrinkB": 0})
-            self.ax.text(x + drawn.length + 0.02 * float(high[0] - low[0]), y, drawn.legend, color=drawn.colour,
-                         fontsize=FONT, va="center")
+            self.ax.annotate(
+                "",
+                xy=(x + drawn.length, y),
+                xytext=(x, y),
+                arrowprops={"arrowstyle": "-|>", "color": drawn.colour, "linewidth": 2, "shrinkA": 0, "shrinkB": 0},
+            )
+            self.ax.text(
+                x + drawn.length + 0.02 * float(high[0] - low[0]),
+                y,
+                drawn.legend,
+                color=drawn.colour,
+                fontsize=FONT,
+                va="center",
+            )
 
 
 def _longest(drawn: Arrows) -> float:
@@ -221,8 +301,13 @@ def _scale(ax: Axes, scene: Scene, right: float) -> None:
     length, words = scene.bar
     bottom, top = ax.get_ylim()
     y, tick = bottom - 0.035 * (top - bottom), 0.01 * (top - bottom)
-    ax.plot([right - length, right - length, right - length, right, right, right],
-            [y + tick, y - tick, y, y, y + tick, y - tick], color=GROUND, linewidth=1.1, zorder=3)
+    ax.plot(
+        [right - length, right - length, right - length, right, right, right],
+        [y + tick, y - tick, y, y, y + tick, y - tick],
+        color=GROUND,
+        linewidth=1.1,
+        zorder=3,
+    )
     ax.text(right - length / 2, y + tick, words, ha="center", va="bottom", fontsize=FONT - 1.5, color=GROUND)
     ax.set_ylim(bottom=y - 2 * tick)
 

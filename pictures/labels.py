@@ -31,8 +31,15 @@ def sampled(outline: Array, closed: bool, spacing: float) -> Array:
     return np.concatenate([*parts, corners[-1:]])
 
 
-def offsets(scene: Scene, names: Sequence[str], height: float, steps: Sequence[int], avoid: Sequence[Array] = (),
-            project: Callable[[Array], Array] = _same, unit: float | None = None) -> dict[str, Array]:
+def offsets(
+    scene: Scene,
+    names: Sequence[str],
+    height: float,
+    steps: Sequence[int],
+    avoid: Sequence[Array] = (),
+    project: Callable[[Array], Array] = _same,
+    unit: float | None = None,
+) -> dict[str, Array]:
     """Return, for each marked point, the way from it to the middle of its name in the picture.
 
     `height` is that of a letter. The way is the same at all times, chosen for the given steps; `avoid` are further

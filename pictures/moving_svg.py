@@ -63,18 +63,22 @@ def limits(film: Film) -> tuple[Array, Array]:
 def moving_svg(film: Film) -> str:
     """Return the text of an animated SVG."""
     sheet, scene, steps = Sheet(film), film.scene, list(film.steps)
-    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH:g} {_n(sheet.height)}" '
-             f'font-family="system-ui, Helvetica, Arial, sans-serif" font-size="{FONT:g}">',
-             f"<title>{escape(scene.name)}</title>",
-             '<rect width="100%" height="100%" fill="#ffffff"/>',
-             f'<text x="16" y="23" font-size="16" font-weight="600" fill="{INK}">{escape(scene.name)}</text>',
-             f'<text x="{WIDTH - 16:g}" y="23" text-anchor="end" fill="#6b7280">'
-             f"t = {scene.time[steps[0]]:.4g} … {scene.time[steps[-1]]:.4g} s, {film.pace}</text>",
-             _heads(film.vectors)]
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH:g} {_n(sheet.height)}" '
+        f'font-family="system-ui, Helvetica, Arial, sans-serif" font-size="{FONT:g}">',
+        f"<title>{escape(scene.name)}</title>",
+        '<rect width="100%" height="100%" fill="#ffffff"/>',
+        f'<text x="16" y="23" font-size="16" font-weight="600" fill="{INK}">{escape(scene.name)}</text>',
+        f'<text x="{WIDTH - 16:g}" y="23" text-anchor="end" fill="#6b7280">'
+        f"t = {scene.time[steps[0]]:.4g} … {scene.time[steps[-1]]:.4g} s, {film.pace}</text>",
+        _heads(film.vectors),
+    ]
     for name, colour in trace_colours(film.traces).items():
         line = " ".join(f"{_n(x)},{_n(y)}" for x, y in sheet(scene.path(name)[steps]))
-        parts.append(f'<polyline points="{line}" fill="none" stroke="{colour}" stroke-width="1.6" '
-                     'stroke-opacity="0.75" stroke-linejoin="round"/>')
+        parts.append(
+            f'<polyline points="{line}" fill="none" stroke="{colour}" stroke-width="1.6" '
+            'stroke-opacity="0.75" stroke-linejoin="round"/>'
+        )
     for tie in scene.ties:
         ends = sheet(scene.tie(tie)[steps])
         style = f'stroke="{GROUND}" stroke-width="2" stroke-dasharray="2.5 2.5"'
@@ -90,9 +94,11 @@ def _scale(scene: Scene, sheet: Sheet) -> list[str]:
     length, words = scene.bar
     right, y = WIDTH - 20.0, sheet.height - 12.0
     left = right - length * sheet.scale
-    return [f'<path d="M{_n(left)} {_n(y - 4)}v8m0 -4H{_n(right)}m0 -4v8" stroke="{GROUND}" fill="none"/>',
-            f'<text x="{_n((left + right) / 2)}" y="{_n(y - 6)}" text-anchor="middle" font-size="11" '
-            f'fill="{GROUND}">{words}</text>']
+    return [
+        f'<path d="M{_n(left)} {_n(y - 4)}v8m0 -4H{_n(right)}m0 -4v8" stroke="{GROUND}" fill="none"/>',
+        f'<text x="{_n((left + right) / 2)}" y="{_n(y - 6)}" text-anchor="middle" font-size="11" '
+        f'fill="{GROUND}">{words}</text>',
+    ]
 
 
 def _n(x: float) -> str:
@@ -100,20 +106,26 @@ def _n(x: float) -> str:
 
 
 def _values(items: Iterable[str], film: Film, attribute: str) -> str:
-    return (f'<animate attributeName="{attribute}" values="{";".join(items)}" dur="{film.seconds:g}s" '
-            'repeatCount="indefinite"/>')
+    return (
+        f'<animate attributeName="{attribute}" values="{";".join(items)}" dur="{film.seconds:g}s" '
+        'repeatCount="indefinite"/>'
+    )
 
 
 def _turning(kind: str, items: Iterable[str], film: Film) -> str:
-    return (f'<animateTransform attributeName="transform" type="{kind}" values="{";".join(items)}" '
-            f'dur="{film.seconds:g}s" repeatCount="indefinite"/>')
+    return (
+        f'<animateTransform attributeName="transform" type="{kind}" values="{";".join(items)}" '
+        f'dur="{film.seconds:g}s" repeatCount="indefinite"/>'
+    )
 
 
 def _style(shape: Shape) -> str:
     fill = f'fill="{shape.fill}" fill-opacity="{shape.opacity:g}"' if shape.closed and shape.fill else 'fill="none"'
     dash = ' stroke-dasharray="9 3 2 3"' if shape.dashed else ""
-    return (f'{fill} stroke="{shape.edge}" stroke-width="{_n(1.25 * shape.width)}" stroke-linejoin="round" '
-            f'stroke-linecap="round"{dash}')
+    return (
+        f'{fill} stroke="{shape.edge}" stroke-width="{_n(1.25 * shape.width)}" stroke-linejoin="round" '
+        f'stroke-linecap="round"{dash}'
+    )
 
 
 def _planar(film: Film, sheet: Sheet) -> list[str]:
@@ -128,8 +140,13 @@ def _planar(film: Film, sheet: Sheet) -> list[str]:
         if body == FRAME:
             moves[body] = (f"<g {here}><g {turn}>", "</g></g>")
             continue
-        moves[body] = (f"<g {here}>" + _turning("translate", (f"{_n(x)} {_n(y)}" for x, y in origin), film)
-                       + f"<g {turn}>" + _turning("rotate", (_n(a) for a in angle), film), "</g></g>")
+        moves[body] = (
+            f"<g {here}>"
+            + _turning("translate", (f"{_n(x)} {_n(y)}" for x, y in origin), film)
+            + f"<g {turn}>"
+            + _turning("rotate", (_n(a) for a in angle), film),
+            "</g></g>",
+        )
     drawn: list[tuple[str, str]] = []
     for shape in scene.shapes:
         outline = shape.outline * np.array([1, -1]) * sheet.scale
@@ -137,8 +154,13 @@ def _planar(film: Film, sheet: Sheet) -> list[str]:
         drawn.append((shape.body, f'<poly{"gon" if shape.closed else "line"} points="{line}" {_style(shape)}/>'))
     for dot in scene.dots:
         x, y = dot.place * np.array([1, -1]) * sheet.scale
-        drawn.append((dot.body, f'<circle cx="{_n(x)}" cy="{_n(y)}" r="{_n(dot.radius * sheet.scale)}" '
-                                f'fill="{dot.fill}" stroke="{dot.edge}" stroke-width="1.5"/>'))
+        drawn.append(
+            (
+                dot.body,
+                f'<circle cx="{_n(x)}" cy="{_n(y)}" r="{_n(dot.radius * sheet.scale)}" '
+                f'fill="{dot.fill}" stroke="{dot.edge}" stroke-width="1.5"/>',
+            )
+        )
     parts: list[str] = []
     last = ""
     for body, text in drawn:  # neighbours on one body share its group
@@ -165,10 +187,18 @@ def _spatial(film: Film, sheet: Sheet) -> list[str]:
     for dot in scene.dots:
         places = np.array([scene.poses[dot.body].place(dot.place[None], k)[0] for k in steps])
         seen = sheet(places)
-        motion = "" if dot.body == FRAME else (_values((_n(x) for x in seen[:, 0]), film, "cx")
-                                              + _values((_n(y) for y in seen[:, 1]), film, "cy"))
-        parts.append((1e9, f'<circle cx="{_n(seen[0, 0])}" cy="{_n(seen[0, 1])}" r="{_n(dot.radius * sheet.scale)}" '
-                           f'fill="{dot.fill}" stroke="{dot.edge}" stroke-width="1.5">{motion}</circle>'))
+        motion = (
+            ""
+            if dot.body == FRAME
+            else (_values((_n(x) for x in seen[:, 0]), film, "cx") + _values((_n(y) for y in seen[:, 1]), film, "cy"))
+        )
+        parts.append(
+            (
+                1e9,
+                f'<circle cx="{_n(seen[0, 0])}" cy="{_n(seen[0, 1])}" r="{_n(dot.radius * sheet.scale)}" '
+                f'fill="{dot.fill}" stroke="{dot.edge}" stroke-width="1.5">{motion}</circle>',
+            )
+        )
     return [text for _, text in sorted(parts, key=lambda part: part[0])]
 
 
@@ -177,9 +207,11 @@ def _identifier(drawn: Arrows) -> str:
 
 
 def _heads(vectors: Sequence[Arrows]) -> str:
-    markers = [f'<marker id="{_identifier(a)}" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="{MARKER:g}" '
-               f'markerHeight="{MARKER:g}" orient="auto"><path d="M0 0 L10 5 L0 10 z" fill="{a.colour}"/></marker>'
-               for a in vectors]
+    markers = [
+        f'<marker id="{_identifier(a)}" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="{MARKER:g}" '
+        f'markerHeight="{MARKER:g}" orient="auto"><path d="M0 0 L10 5 L0 10 z" fill="{a.colour}"/></marker>'
+        for a in vectors
+    ]
     return f"<defs>{''.join(markers)}</defs>" if markers else ""
 
 
@@ -214,10 +246,15 @@ def _names(film: Film, sheet: Sheet) -> list[str]:
     for name, way in beside.items():
         seen = sheet(scene.path(name)[steps]) + way * sheet.scale * np.array([1, -1]) + [0, 0.35 * FONT]
         fixed = np.ptp(seen, axis=0).max() < 0.01
-        motion = "" if fixed else (_values((_n(x) for x in seen[:, 0]), film, "x")
-                                   + _values((_n(y) for y in seen[:, 1]), film, "y"))
-        parts.append(f'<text x="{_n(seen[0, 0])}" y="{_n(seen[0, 1])}" text-anchor="middle" fill="{INK}" stroke="#fff" '
-                     f'stroke-width="3.5" stroke-linejoin="round" paint-order="stroke">{escape(name)}{motion}</text>')
+        motion = (
+            ""
+            if fixed
+            else (_values((_n(x) for x in seen[:, 0]), film, "x") + _values((_n(y) for y in seen[:, 1]), film, "y"))
+        )
+        parts.append(
+            f'<text x="{_n(seen[0, 0])}" y="{_n(seen[0, 1])}" text-anchor="middle" fill="{INK}" stroke="#fff" '
+            f'stroke-width="3.5" stroke-linejoin="round" paint-order="stroke">{escape(name)}{motion}</text>'
+        )
     return parts
 
 
@@ -234,7 +271,9 @@ def _legend(vectors: Sequence[Arrows], sheet: Sheet) -> list[str]:
         y = sheet.height - sheet.foot + 12 + 26 * k
         end = 20 + drawn.length * sheet.scale
         note = drawn.legend if sheet.flat else f"{drawn.legend} (in the plane of the picture)"
-        parts += [f'<line x1="20" y1="{_n(y)}" x2="{_n(end)}" y2="{_n(y)}" stroke="{drawn.colour}" '
-                  f'stroke-width="{STROKE:g}" marker-end="url(#{_identifier(drawn)})"/>',
-                  f'<text x="{_n(end + 12)}" y="{_n(y + 4.5)}" fill="{drawn.colour}">{escape(note)}</text>']
+        parts += [
+            f'<line x1="20" y1="{_n(y)}" x2="{_n(end)}" y2="{_n(y)}" stroke="{drawn.colour}" '
+            f'stroke-width="{STROKE:g}" marker-end="url(#{_identifier(drawn)})"/>',
+            f'<text x="{_n(end + 12)}" y="{_n(y + 4.5)}" fill="{drawn.colour}">{escape(note)}</text>',
+        ]
     return parts

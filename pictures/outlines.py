@@ -74,8 +74,10 @@ def support(place: Array, size: float) -> tuple[Array, list[Array]]:
     foot = place + np.array([0, -1.0]) * 2.3 * size
     half = np.array([1.35 * size, 0])
     base = np.array([1.9 * size, 0])
-    strokes = [np.array([foot - base, foot + base]),
-               *hatching(foot - base, foot + base, np.array([0, -0.75 * size]), 0.76 * size)]
+    strokes = [
+        np.array([foot - base, foot + base]),
+        *hatching(foot - base, foot + base, np.array([0, -0.75 * size]), 0.76 * size),
+    ]
     return np.array([place, foot - half, foot + half]), strokes
 
 

@@ -47,28 +47,62 @@ def _data(film: Film) -> dict[str, Any]:
         "low": _list(low, places),
         "high": _list(high, places),
         "view": _list(VIEW, 9),
-        "bodies": {name: {"origin": _list(pose.origin[steps], places), "axes": _list(_axes(pose.rotation[steps]), 6)}
-                   for name, pose in scene.poses.items()},
+        "bodies": {
+            name: {"origin": _list(pose.origin[steps], places), "axes": _list(_axes(pose.rotation[steps]), 6)}
+            for name, pose in scene.poses.items()
+        },
         **drawn(scene),
-        "names": [{"text": name, "body": body, "place": _list(local, places), "beside": _list(beside[name] / pixel, 1)}
-                  for name, (body, local) in scene.marked.items() if name in beside],
-        "traces": [{"colour": colour, "places": _list(scene.path(name)[steps], places)}
-                   for name, colour in trace_colours(film.traces).items()],
+        "names": [
+            {"text": name, "body": body, "place": _list(local, places), "beside": _list(beside[name] / pixel, 1)}
+            for name, (body, local) in scene.marked.items()
+            if name in beside
+        ],
+        "traces": [
+            {"colour": colour, "places": _list(scene.path(name)[steps], places)}
+            for name, colour in trace_colours(film.traces).items()
+        ],
         "ties": [_list(scene.tie(tie)[steps], places) for tie in scene.ties],
-        "arrows": [{"kind": a.kind, "colour": a.colour, "legend": a.legend, "length": float(f"{a.length:.6g}"),
-                    "places": _list(a.places[steps], places), "vectors": _list(a.vectors[steps], places)}
-                   for a in film.vectors],
+        "arrows": [
+            {
+                "kind": a.kind,
+                "colour": a.colour,
+                "legend": a.legend,
+                "length": float(f"{a.length:.6g}"),
+                "places": _list(a.places[steps], places),
+                "vectors": _list(a.vectors[steps], places),
+            }
+            for a in film.vectors
+        ],
     }
 
 
 def drawn(scene: Scene) -> dict[str, Any]:
     """Return shapes and dots of a scene as JSON can hold them."""
     places = _rounding(scene)
-    shapes = [{"body": s.body, "outline": _list(s.outline, places), "closed": s.closed, "edge": s.edge,
-               "width": s.width, "fill": s.fill, "opacity": s.opacity, "dashed": s.dashed, "layer": s.layer}
-              for s in scene.shapes]
-    dots = [{"body": d.body, "place": _list(d.place, places), "radius": float(f"{d.radius:.4g}"), "fill": d.fill,
-             "edge": d.edge} for d in scene.dots]
+    shapes = [
+        {
+            "body": s.body,
+            "outline": _list(s.outline, places),
+            "closed": s.closed,
+            "edge": s.edge,
+            "width": s.width,
+            "fill": s.fill,
+            "opacity": s.opacity,
+            "dashed": s.dashed,
+            "layer": s.layer,
+        }
+        for s in scene.shapes
+    ]
+    dots = [
+        {
+            "body": d.body,
+            "place": _list(d.place, places),
+            "radius": float(f"{d.radius:.4g}"),
+            "fill": d.fill,
+            "edge": d.edge,
+        }
+        for d in scene.dots
+    ]
     return {"shapes": shapes, "dots": dots}
 
 

@@ -29,9 +29,16 @@ STYLES: tuple[Any, ...] = ("-", "--", ":")
 NO_COLOURS: Mapping[str, Mapping[str, str]] = {}
 
 
-def plot(results: Results, model: Model, names: Sequence[str] | None = None, start: float | None = None,
-         stop: float | None = None, over: str | None = None, unit: str | Sequence[str] | None = None,
-         magnitude: bool = False) -> Figure:
+def plot(
+    results: Results,
+    model: Model,
+    names: Sequence[str] | None = None,
+    start: float | None = None,
+    stop: float | None = None,
+    over: str | None = None,
+    unit: str | Sequence[str] | None = None,
+    magnitude: bool = False,
+) -> Figure:
     """Return the figure of a report: the mechanism with the paths of points, and beside it the time histories.
 
     `names` are points, bodies, joints, drivers or columns of the table; `joint.C` says which C is meant. Without them,
@@ -53,8 +60,9 @@ def plot(results: Results, model: Model, names: Sequence[str] | None = None, sta
     return figure
 
 
-def histories(results: Results, names: Sequence[str] | None = None, start: float | None = None,
-              stop: float | None = None) -> Figure:
+def histories(
+    results: Results, names: Sequence[str] | None = None, start: float | None = None, stop: float | None = None
+) -> Figure:
     """Return the time histories of points (position, velocity, acceleration), bodies and joints (coordinate, rate)."""
     from matplotlib.figure import Figure
 
@@ -65,8 +73,15 @@ def histories(results: Results, names: Sequence[str] | None = None, start: float
     return figure
 
 
-def paths(results: Results, model: Model, names: Sequence[str] | None = None, step: int = 0,
-          vectors: Sequence[str] = (), forces: bool = False, centres: bool = False) -> Figure:
+def paths(
+    results: Results,
+    model: Model,
+    names: Sequence[str] | None = None,
+    step: int = 0,
+    vectors: Sequence[str] = (),
+    forces: bool = False,
+    centres: bool = False,
+) -> Figure:
     """Return the mechanism at a step (the first unless told), with paths of points, arrows and instant centres."""
     from matplotlib.figure import Figure
 
@@ -96,8 +111,14 @@ def points_among(results: Results, names: Sequence[str], only: bool = False) -> 
 
 
 # ---- the mechanism ------------------------------------------------------------------------------------------------
-def draw_mechanism(figure: Any, scene: Scene, names: Sequence[str], span: tuple[float, float], step: int = 0,
-                   vectors: Sequence[Any] = ()) -> None:
+def draw_mechanism(
+    figure: Any,
+    scene: Scene,
+    names: Sequence[str],
+    span: tuple[float, float],
+    step: int = 0,
+    vectors: Sequence[Any] = (),
+) -> None:
     """Draw the mechanism at a step, with paths of points and arrows."""
     ax = figure.add_subplot(projection="3d" if scene.dimension == 3 else None)
     shown = slice(int(np.searchsorted(scene.time, span[0])), int(np.searchsorted(scene.time, span[1], side="right")))
@@ -109,8 +130,9 @@ def draw_mechanism(figure: Any, scene: Scene, names: Sequence[str], span: tuple[
 Row = tuple[str, list[tuple[str, Array]]]  # the label of the vertical axis, and the curves with their names
 
 
-def rows_of(results: Results, names: Sequence[str], unit: str | Sequence[str] | None = None,
-            magnitude: bool = False) -> list[Row]:
+def rows_of(
+    results: Results, names: Sequence[str], unit: str | Sequence[str] | None = None, magnitude: bool = False
+) -> list[Row]:
     """Sort the curves of the names into diagrams by what they measure."""
     rows: dict[str, list[tuple[str, Array]]] = {}
     wanted = units_of(unit)
@@ -124,9 +146,15 @@ def rows_of(results: Results, names: Sequence[str], unit: str | Sequence[str] | 
     return list(rows.items())
 
 
-def draw_histories(figure: Any, results: Results, rows: Sequence[Row], span: tuple[float, float],
-                   fixed: Mapping[str, Mapping[str, str]] = NO_COLOURS, over: str | None = None,
-                   unit: str | Sequence[str] | None = None) -> None:
+def draw_histories(
+    figure: Any,
+    results: Results,
+    rows: Sequence[Row],
+    span: tuple[float, float],
+    fixed: Mapping[str, Mapping[str, str]] = NO_COLOURS,
+    over: str | None = None,
+    unit: str | Sequence[str] | None = None,
+) -> None:
     """Draw one diagram per row, above each other, over the part of the run that is shown.
 
     `fixed` gives colours to the curves of a diagram, by its title and their names; such a diagram has its own legend,
@@ -146,8 +174,15 @@ def draw_histories(figure: Any, results: Results, rows: Sequence[Row], span: tup
             component = label[len(_owner(label)) + 1 :]
             style = STYLES["xyz".index(component)] if component else "-"
             colour = fixed[title][label] if title in fixed else colours[_owner(label)]
-            ax.plot(x, values[shown], style, color=colour, linewidth=1.4, label=label,
-                    marker="o" if np.count_nonzero(shown) < 2 else None)
+            ax.plot(
+                x,
+                values[shown],
+                style,
+                color=colour,
+                linewidth=1.4,
+                label=label,
+                marker="o" if np.count_nonzero(shown) < 2 else None,
+            )
         _dress(ax, title)
         size = max((float(np.nanmax(np.abs(values[shown]), initial=0.0)) for _, values in drawn), default=0.0)
         if size < ROUNDING * largest:  # a diagram of nothing but rounding
@@ -173,16 +208,30 @@ def _legend(figure: Any, colours: Mapping[str, str], components: Sequence[str]) 
     from matplotlib.lines import Line2D
 
     entries = [Line2D([], [], color=colour, linewidth=1.6, label=name) for name, colour in colours.items()]
-    entries += [Line2D([], [], color="#20242b", linewidth=1.1, linestyle=STYLES["xyz".index(axis)], label=axis)
-                for axis in components]
-    figure.legend(handles=entries, loc="outside right upper", fontsize=FONT - 1.5, frameon=False, handlelength=2.2,
-                  ncols=1 + len(entries) // 25)
+    entries += [
+        Line2D([], [], color="#20242b", linewidth=1.1, linestyle=STYLES["xyz".index(axis)], label=axis)
+        for axis in components
+    ]
+    figure.legend(
+        handles=entries,
+        loc="outside right upper",
+        fontsize=FONT - 1.5,
+        frameon=False,
+        handlelength=2.2,
+        ncols=1 + len(entries) // 25,
+    )
 
 
 def name_curves(ax: Axes) -> None:
     """Put the names of the curves beside a diagram."""
-    ax.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), fontsize=FONT - 1.5, frameon=False, handlelength=2.2,
-              borderaxespad=0.2)
+    ax.legend(
+        loc="center left",
+        bbox_to_anchor=(1.01, 0.5),
+        fontsize=FONT - 1.5,
+        frameon=False,
+        handlelength=2.2,
+        borderaxespad=0.2,
+    )
 
 
 def _dress(ax: Axes, title: str) -> None:

@@ -52,9 +52,7 @@ def symbol_size(model: Model, results: Results) -> float:
     return max(min(0.017 * span, 0.2 * shortest), 0.006 * span) or 1.0
 
 
-def build(
-    model: Model, results: Results, colours: Mapping[str, str] | None = None, centres: bool = False
-) -> Scene:
+def build(model: Model, results: Results, colours: Mapping[str, str] | None = None, centres: bool = False) -> Scene:
     """Return the scene of a mechanism and its results; `colours` of its rigid bodies, where not the usual ones.
 
     `centres` asks for the instant centres of a planar mechanism.
@@ -77,8 +75,20 @@ def build(
         at, more_dots, low, high = placed(poles, low, high, unit)
         where, dots = where | at, dots + more_dots
         marked |= {name: (f" centre {name}", np.zeros(2)) for name in poles}
-    return Scene(model.name, model.dimension, results.time, unit, tuple(sorted(shapes, key=lambda s: s.layer)),
-                 tuple(sorted(dots, key=lambda d: d.layer)), where, colours, marked, low, high, ties)
+    return Scene(
+        model.name,
+        model.dimension,
+        results.time,
+        unit,
+        tuple(sorted(shapes, key=lambda s: s.layer)),
+        tuple(sorted(dots, key=lambda d: d.layer)),
+        where,
+        colours,
+        marked,
+        low,
+        high,
+        ties,
+    )
 
 
 def _marked(model: Model, where: dict[str, DrawnPose]) -> dict[str, tuple[str, Array]]:

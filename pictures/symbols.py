@@ -59,19 +59,25 @@ def _planar_bodies(model: Model, colours: Colours, unit: float) -> Drawn:
         points = np.array(list(body.points.values()))
         if len(points) > 1:
             ternary = len(outlines.hull(points)) > 2
-            shapes.append(Shape(body.name, outlines.rounded(points, unit), True, colour, 1.3, colour,
-                                0.28 if ternary else 0.5))
+            shapes.append(
+                Shape(body.name, outlines.rounded(points, unit), True, colour, 1.3, colour, 0.28 if ternary else 0.5)
+            )
         elif len(points) == 1 and body.name not in shaped:
             shapes.append(Shape(body.name, outlines.circle(points[0], 1.5 * unit), True, colour, 1.3, colour, 0.5))
-        dots += [Dot(body.name, local, 0.36 * unit, colour, PAPER)
-                 for point, local in body.points.items() if point not in pinned and len(points) > 1]
+        dots += [
+            Dot(body.name, local, 0.36 * unit, colour, PAPER)
+            for point, local in body.points.items()
+            if point not in pinned and len(points) > 1
+        ]
     return shapes, dots
 
 
 def _support(place: Array, unit: float) -> list[Shape]:
     triangle, strokes = outlines.support(place, unit)
-    return [Shape(FRAME, triangle, True, GROUND, 1.2, "#d7dbe1", 1.0, layer=0),
-            *(Shape(FRAME, stroke, False, GROUND, 1.2 if k == 0 else 0.8, layer=0) for k, stroke in enumerate(strokes))]
+    return [
+        Shape(FRAME, triangle, True, GROUND, 1.2, "#d7dbe1", 1.0, layer=0),
+        *(Shape(FRAME, stroke, False, GROUND, 1.2 if k == 0 else 0.8, layer=0) for k, stroke in enumerate(strokes)),
+    ]
 
 
 def _travel(results: Results, joint: Joint) -> tuple[float, float]:
@@ -99,8 +105,10 @@ def _planar_slide(model: Model, results: Results, joint: Joint, colours: Colours
         side = -n if down[1] > 1e-9 or (abs(down[1]) <= 1e-9 and down[0] > 0) else n
         floor = ends + side * height / 2
         shapes.append(Shape(FRAME, floor, False, GROUND, 1.4, layer=0))
-        shapes += [Shape(FRAME, stroke, False, GROUND, 0.8, layer=0)
-                   for stroke in outlines.hatching(floor[0], floor[1], 0.75 * unit * side, 0.95 * unit)]
+        shapes += [
+            Shape(FRAME, stroke, False, GROUND, 0.8, layer=0)
+            for stroke in outlines.hatching(floor[0], floor[1], 0.75 * unit * side, 0.95 * unit)
+        ]
     else:
         cylinder = telescopes.slide(model, joint, least, most, colours, unit)
         if cylinder:
@@ -114,7 +122,7 @@ def _planar_slide(model: Model, results: Results, joint: Joint, colours: Colours
 
 def _tint(colour: str) -> str:
     """Return the colour mixed with two parts of white: opaque, so that a block hides its guide."""
-    parts = [int(colour[k:k + 2], 16) for k in (1, 3, 5)]
+    parts = [int(colour[k : k + 2], 16) for k in (1, 3, 5)]
     return "#" + "".join(f"{(part + 2 * 255) // 3:02x}" for part in parts)
 
 
@@ -122,13 +130,22 @@ def _pivots(model: Model, joint: Joint) -> list[Array] | None:
     """Return where the two bodies of a gear pivot on its carrier, in their own axes, or None."""
     found = []
     carrier = joint.carrier or FRAME
-    pins = {name: [model.bodies[j.first].outside(j.a) for j in model.joints.values()
-                   if j.kind == "R" and name in (j.first, j.second)] for name in (carrier, joint.first, joint.second)}
+    pins = {
+        name: [
+            model.bodies[j.first].outside(j.a)
+            for j in model.joints.values()
+            if j.kind == "R" and name in (j.first, j.second)
+        ]
+        for name in (carrier, joint.first, joint.second)
+    }
     size = 1e-9 * model.size
     for body in (joint.first, joint.second):
         # on the carrier itself, or both on one axis of a third body
-        direct = [model.bodies[j.first].outside(j.a) for j in model.joints.values()
-                  if j.kind == "R" and {j.first, j.second} == {body, carrier}]
+        direct = [
+            model.bodies[j.first].outside(j.a)
+            for j in model.joints.values()
+            if j.kind == "R" and {j.first, j.second} == {body, carrier}
+        ]
         shared = [p for p in pins[body] if any(np.linalg.norm(p - q) <= size for q in pins[carrier])]
         places = direct or shared
         if not places:
@@ -141,8 +158,9 @@ def _gear(model: Model, joint: Joint, colours: Colours, unit: float) -> list[Sha
     pivots = _pivots(model, joint)
     if pivots is None:
         return []
-    one, two = (model.bodies[name].outside(pivot)
-                for name, pivot in zip((joint.first, joint.second), pivots, strict=True))
+    one, two = (
+        model.bodies[name].outside(pivot) for name, pivot in zip((joint.first, joint.second), pivots, strict=True)
+    )
     distance, ratio = float(np.linalg.norm(two - one)), joint.ratio
     if distance < unit or abs(ratio - 1) < 1e-9:
         return []  # on one axis, or turning together: no pitch circles
@@ -155,8 +173,11 @@ def _gear(model: Model, joint: Joint, colours: Colours, unit: float) -> list[Sha
         if ratio > 0 and radius == max(radii):  # an inside mesh: the larger one is a ring
             rim = outlines.circle(pivot, radius + 3 * tooth, 96)
             ring = np.concatenate([rim, rim[:1], flanks[:1], flanks[::-1]])
-            shapes += [Shape(name, ring, True, colour, 0.0, colour, 0.2, layer=0),
-                       Shape(name, rim, True, colour, 1.1, layer=0), Shape(name, flanks, True, colour, 1.1, layer=0)]
+            shapes += [
+                Shape(name, ring, True, colour, 0.0, colour, 0.2, layer=0),
+                Shape(name, rim, True, colour, 1.1, layer=0),
+                Shape(name, flanks, True, colour, 1.1, layer=0),
+            ]
         else:
             shapes.append(Shape(name, flanks, True, colour, 1.1, colour, 0.16, layer=1))
         shapes.append(Shape(name, outlines.circle(pivot, radius, 96), True, colour, 0.8, dashed=True, layer=1))
@@ -178,9 +199,11 @@ def _rack(joint: Joint, where: Mapping[str, DrawnPose], colours: Colours, unit: 
     mine, other = colours[joint.first], colours[joint.second]
     radius = abs(joint.radius)
     tooth = min(0.8 * unit, 0.15 * radius)
-    return [Shape(joint.second, bar, True, other, 1.2, other, 0.3, layer=1),
-            Shape(joint.first, outlines.wheel(joint.a, radius, tooth), True, mine, 1.1, mine, 0.16, layer=1),
-            Shape(joint.first, outlines.circle(joint.a, radius, 96), True, mine, 0.8, dashed=True, layer=1)]
+    return [
+        Shape(joint.second, bar, True, other, 1.2, other, 0.3, layer=1),
+        Shape(joint.first, outlines.wheel(joint.a, radius, tooth), True, mine, 1.1, mine, 0.16, layer=1),
+        Shape(joint.first, outlines.circle(joint.a, radius, 96), True, mine, 0.8, dashed=True, layer=1),
+    ]
 
 
 def _cam(joint: Joint, colours: Colours, unit: float) -> Drawn:
@@ -218,10 +241,17 @@ def spatial_symbols(
         if len(points) > 1:
             sides = faces(points)
             solid = len(sides) > 1
-            shapes += [Shape(body.name, side, True, colour, 1.6 if solid else 3.0, colour, 0.13 if solid else 0.25)
-                       if len(side) > 2 else Shape(body.name, side, False, colour, 5.0) for side in sides]
-        dots += [Dot(body.name, local, 0.5 * unit, colour, PAPER)
-                 for point, local in body.points.items() if point not in tied]
+            shapes += [
+                Shape(body.name, side, True, colour, 1.6 if solid else 3.0, colour, 0.13 if solid else 0.25)
+                if len(side) > 2
+                else Shape(body.name, side, False, colour, 5.0)
+                for side in sides
+            ]
+        dots += [
+            Dot(body.name, local, 0.5 * unit, colour, PAPER)
+            for point, local in body.points.items()
+            if point not in tied
+        ]
     for joint in model.joints.values():
         shapes += _spatial_joint(model, results, joint, colours, unit)
         if joint.kind in ("R", "S", "U"):
@@ -238,8 +268,10 @@ def tied_points(model: Model) -> set[str | None]:
 def _tripod(place: Array, unit: float) -> list[Shape]:
     square = np.array([[-1.0, -1, 0], [1, -1, 0], [1, 1, 0], [-1, 1, 0]]) * 1.3 * unit
     foot = place + square - np.array([0, 0, 2.4 * unit])
-    return [Shape(FRAME, foot, True, GROUND, 1.0, "#c9ced6", 0.9, layer=0),
-            *(Shape(FRAME, np.array([place, corner]), False, GROUND, 1.0, layer=0) for corner in foot)]
+    return [
+        Shape(FRAME, foot, True, GROUND, 1.0, "#c9ced6", 0.9, layer=0),
+        *(Shape(FRAME, np.array([place, corner]), False, GROUND, 1.0, layer=0) for corner in foot),
+    ]
 
 
 def _spatial_joint(model: Model, results: Results, joint: Joint, colours: Colours, unit: float) -> list[Shape]:
@@ -251,8 +283,10 @@ def _spatial_joint(model: Model, results: Results, joint: Joint, colours: Colour
     if joint.kind == "R":
         return [stroke(joint.first, joint.a, joint.axis_a, 2.4 * unit, INK, 3.2)]
     if joint.kind == "U":
-        return [stroke(joint.first, joint.a, joint.axis_a, 2 * unit, first, 3.2),
-                stroke(joint.second, joint.b, joint.axis_b, 2 * unit, second, 3.2)]
+        return [
+            stroke(joint.first, joint.a, joint.axis_a, 2 * unit, first, 3.2),
+            stroke(joint.second, joint.b, joint.axis_b, 2 * unit, second, 3.2),
+        ]
     if joint.kind in ("P", "C", "H"):
         least, most = _travel(results, joint)
         cylinder = telescopes.slide(model, joint, least, most, colours, unit) if joint.kind != "H" else []
@@ -260,8 +294,10 @@ def _spatial_joint(model: Model, results: Results, joint: Joint, colours: Colour
             return cylinder
         reach = 4 * unit
         guide = np.array([joint.a + (least - reach) * joint.axis_a, joint.a + (most + reach) * joint.axis_a])
-        return [Shape(joint.first, guide, False, first, 1.6, layer=1),
-                stroke(joint.second, joint.b, joint.axis_b, 2 * unit, second, 9.0)]
+        return [
+            Shape(joint.first, guide, False, first, 1.6, layer=1),
+            stroke(joint.second, joint.b, joint.axis_b, 2 * unit, second, 9.0),
+        ]
     if joint.kind == "planar":
         x, y = joint.normal_a * 4 * unit, np.cross(joint.axis_a, joint.normal_a) * 4 * unit
         patch = np.array([joint.a - x - y, joint.a + x - y, joint.a + x + y, joint.a - x + y])

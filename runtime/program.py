@@ -341,7 +341,5 @@ def _planar(P: tuple[Terms, ...], way: tuple[Terms, ...], p: Array, factor: comp
     x, y = way
     ex = (_sum((factor.real, x), (-factor.imag, y)), _sum((factor.imag, x), (factor.real, y)))
     ey = (_sum((-1.0, ex[1])), ex[0])
-    origin = tuple(
-        _sum((1.0, P[i]), (-scalar(p[0]), ex[i]), (-scalar(p[1]), ey[i])) for i in range(2)
-    )
+    origin = tuple(_sum((1.0, P[i]), (-scalar(p[0]), ex[i]), (-scalar(p[1]), ey[i])) for i in range(2))
     return RowCarrier(origin, (ex, ey))

@@ -111,7 +111,8 @@ def write_rod(  # type: ignore[no-untyped-def]
             for row in range(3):
                 for column in range(3):
                     out[item[0] + 9 * i + 3 * row + column] = (
-                        b[row] * numbers[own + column] + p[row] * numbers[own + 3 + column]
+                        b[row] * numbers[own + column]
+                        + p[row] * numbers[own + 3 + column]
                         + r[row] * numbers[own + 6 + column]
                     )
                 outdot[item[1] + 3 * i + row], outddot[item[2] + 3 * i + row] = w[row], v[row]

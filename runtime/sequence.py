@@ -208,9 +208,7 @@ class Sequence:
         return values
 
     # ---- addresses ------------------------------------------------------------------------------------------------
-    def steps(
-        self, phase: str, items: Listed[int] | None = None, folded: bool = False, at_once: bool = False
-    ) -> Ints:
+    def steps(self, phase: str, items: Listed[int] | None = None, folded: bool = False, at_once: bool = False) -> Ints:
         """Return the table of steps of a phase (td, 3ot, quality, columns, ...) for some items, all by default.
 
         `folded`: sweeps without the rates of constants. `at_once`: Newton for all lanes at once where a type has it.

@@ -15,13 +15,29 @@ from ..mechanism.toml_text import to_toml
 
 # Where other tables name an entry: table -> (table, key) pairs. A key may hold a name or a list of names.
 REFERENCES: Mapping[str, tuple[tuple[str, str], ...]] = {
-    "points": (("bodies", "points"), ("bodies", "centre"), ("joints", "at"), ("joints", "through"),
-               ("joints", "centre"), ("drivers", "between"), ("drivers", "point"), ("forces", "point"),
-               ("forces", "between"), ("vectors", "of")),
-    "bodies": (("joints", "bodies"), ("joints", "carrier"), ("drivers", "bodies"), ("forces", "body"),
-               ("vectors", "body")),
+    "points": (
+        ("bodies", "points"),
+        ("bodies", "centre"),
+        ("joints", "at"),
+        ("joints", "through"),
+        ("joints", "centre"),
+        ("drivers", "between"),
+        ("drivers", "point"),
+        ("forces", "point"),
+        ("forces", "between"),
+        ("vectors", "of"),
+    ),
+    "bodies": (
+        ("joints", "bodies"),
+        ("joints", "carrier"),
+        ("drivers", "bodies"),
+        ("forces", "body"),
+        ("vectors", "body"),
+    ),
     "joints": (("drivers", "joint"), ("forces", "joint"), ("initial", "joint"), ("actuators", "joint")),
-    "drivers": (), "forces": (), "parameters": (),
+    "drivers": (),
+    "forces": (),
+    "parameters": (),
 }
 MOST_OPERATIONS = 2000
 

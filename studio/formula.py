@@ -79,8 +79,13 @@ def _symbolic(node: ex.Node, t: Any, room: list[int] | None = None) -> Any:
             values = [_symbolic(argument, t, room) for argument in arguments]
             if name == "if":
                 return sp.Piecewise((values[1], values[0]), (values[2], True))
-            known = {"abs": sp.Abs, "min": sp.Min, "max": sp.Max, "radians": lambda x: x * sp.pi / 180,
-                     "degrees": lambda x: x * 180 / sp.pi}
+            known = {
+                "abs": sp.Abs,
+                "min": sp.Min,
+                "max": sp.Max,
+                "radians": lambda x: x * sp.pi / 180,
+                "degrees": lambda x: x * 180 / sp.pi,
+            }
             return (known.get(name) or getattr(sp, name, None) or _missing(name))(*values)
     raise _TooLargeError
 

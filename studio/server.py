@@ -33,10 +33,18 @@ if TYPE_CHECKING:
     from .session import Session
 
 ADDRESS = "127.0.0.1"
-KINDS = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml", ".woff2": "font/woff2",
-         ".txt": "text/plain", ".html": "text/html"}
-POLICY = ("default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' blob: data:; "
-          "font-src 'self'; connect-src 'self'; form-action 'none'; frame-ancestors 'none'; base-uri 'none'")
+KINDS = {
+    ".js": "text/javascript",
+    ".css": "text/css",
+    ".svg": "image/svg+xml",
+    ".woff2": "font/woff2",
+    ".txt": "text/plain",
+    ".html": "text/html",
+}
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' blob: data:; "
+    "font-src 'self'; connect-src 'self'; form-action 'none'; frame-ancestors 'none'; base-uri 'none'"
+)
 MOST_PAGES = 32
 MOST_BYTES = 400_000  # of one message
 
@@ -89,9 +97,14 @@ class Guarded(tornado.web.RequestHandler):
             raise tornado.web.HTTPError(403, "foreign host")
 
     def set_default_headers(self) -> None:
-        for name, value in (("Content-Security-Policy", POLICY), ("X-Content-Type-Options", "nosniff"),
-                            ("Referrer-Policy", "no-referrer"), ("Cache-Control", "no-store"),
-                            ("Cross-Origin-Resource-Policy", "same-origin"), ("Server", "assurgent")):
+        for name, value in (
+            ("Content-Security-Policy", POLICY),
+            ("X-Content-Type-Options", "nosniff"),
+            ("Referrer-Policy", "no-referrer"),
+            ("Cache-Control", "no-store"),
+            ("Cross-Origin-Resource-Policy", "same-origin"),
+            ("Server", "assurgent"),
+        ):
             self.set_header(name, value)
 
     def write_error(self, status_code: int, **_: Any) -> None:
@@ -99,9 +112,11 @@ class Guarded(tornado.web.RequestHandler):
         self.finish(_REFUSED if status_code == 403 else f"{status_code}\n")
 
 
-_REFUSED = ("This is an Assurgent studio, but the address lacks its token.\n"
-            "Use the address that `assurgent studio` printed. If this is a link to a mechanism, start the studio\n"
-            "and choose Open > From a link.\n")
+_REFUSED = (
+    "This is an Assurgent studio, but the address lacks its token.\n"
+    "Use the address that `assurgent studio` printed. If this is a link to a mechanism, start the studio\n"
+    "and choose Open > From a link.\n"
+)
 
 
 class Front(Guarded):
@@ -184,8 +199,12 @@ def application(studio: Studio) -> tornado.web.Application:
     shared = {"studio": studio}
     return tornado.web.Application(
         [("/", Front, shared), ("/socket", Page, shared), (r"/static/([a-z0-9./-]{1,80})", Asset, shared)],
-        websocket_max_message_size=MOST_BYTES, websocket_ping_interval=30, log_function=lambda _: None,
-        default_handler_class=Missing, default_handler_args=shared, compress_response=True,
+        websocket_max_message_size=MOST_BYTES,
+        websocket_ping_interval=30,
+        log_function=lambda _: None,
+        default_handler_class=Missing,
+        default_handler_args=shared,
+        compress_response=True,
     )
 
 
@@ -213,7 +232,8 @@ async def serve(studio: Studio, port: int, ready: Callable[[str], None], stop: a
     stop = stop or asyncio.Event()
     sockets = tornado.netutil.bind_sockets(port, ADDRESS)
     server = tornado.httpserver.HTTPServer(
-        application(studio), max_body_size=1024, max_header_size=16_384, idle_connection_timeout=600)
+        application(studio), max_body_size=1024, max_header_size=16_384, idle_connection_timeout=600
+    )
     server.add_sockets(sockets)
     threading.Thread(target=_warm, args=(studio,), daemon=True).start()
     ready(studio.listening(sockets[0].getsockname()[1]))

@@ -41,9 +41,18 @@ class Session:
         self.pending = 0
         self._last: Read | None = None
         self._answers: dict[str, Callable[[dict[str, Any]], Awaitable[None]]] = {
-            "hello": self._hello, "open": self._open, "template": self._template, "save": self._save,
-            "solve": self._solve, "formula": self._formula, "explain": self._explain, "modes": self._modes,
-            "condition": self._condition, "diagram": self._diagram, "verify": self._verify, "export": self._export,
+            "hello": self._hello,
+            "open": self._open,
+            "template": self._template,
+            "save": self._save,
+            "solve": self._solve,
+            "formula": self._formula,
+            "explain": self._explain,
+            "modes": self._modes,
+            "condition": self._condition,
+            "diagram": self._diagram,
+            "verify": self._verify,
+            "export": self._export,
         }
 
     async def answer(self, text: str | bytes) -> bool:
@@ -69,8 +78,15 @@ class Session:
 
     # ---- files ----------------------------------------------------------------------------------------------------
     async def _hello(self, request: dict[str, Any]) -> None:
-        self._say(request, version=self.version, templates=list(TEMPLATES), files=self.folder.names(),
-                  folder=self.folder.path.name, first=self.first, kinds=list(KINDS))
+        self._say(
+            request,
+            version=self.version,
+            templates=list(TEMPLATES),
+            files=self.folder.names(),
+            folder=self.folder.path.name,
+            first=self.first,
+            kinds=list(KINDS),
+        )
 
     async def _open(self, request: dict[str, Any]) -> None:
         text = await self.workers.run(self.folder.read, request.get("name"))

@@ -6,7 +6,7 @@ from importlib.resources import files
 
 from ..common.errors import InputError, nearest
 
-EMPTY = '''format = 1
+EMPTY = """format = 1
 name   = "untitled"
 space  = "planar"
 
@@ -23,7 +23,7 @@ points = []
 start = 0
 stop  = 2
 step  = 0.01
-'''
+"""
 # title -> file of the examples, in the order of the menu
 TEMPLATES = {
     "Empty sheet": None,

@@ -47,9 +47,16 @@ def equations_of(read: Read, group: str) -> dict[str, Any]:
         shown = equations(derivation, Naming(names.names, names.numbers))
         formulas = [{"title": s.title, "mathml": _typeset(formula(s))} for s in shown]
         constraints = [{"name": c.name, "text": c.text} for c in spec.constraints]
-        parts.append({"type": summary(spec), "legend": list(names.legend), "formulas": formulas,
-                      "constraints": constraints, "positions": positions(derivation),
-                      "bodies": list(step.plan.bodies)})
+        parts.append(
+            {
+                "type": summary(spec),
+                "legend": list(names.legend),
+                "formulas": formulas,
+                "constraints": constraints,
+                "positions": positions(derivation),
+                "bodies": list(step.plan.bodies),
+            }
+        )
     return {"group": group, **parts[0]}
 
 

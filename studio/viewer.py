@@ -69,11 +69,11 @@ def page(model: Model, results: Results, data: dict[str, Any]) -> str:
     packed = base64.b64encode(data_of(model, results, data)).decode("ascii")
     script = module().replace("</", "<\\/")
     return (
-        f"<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>{escape(model.name)}</title>\n"
+        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(model.name)}</title>\n'
         f"<style>html, body {{ margin: 0; height: 100%; }} #toasts {{ display: none; }}\n{style()}</style></head>\n"
-        f"<body><div id=\"viewer\"></div><div id=\"toasts\"></div>\n<script type=\"module\">\n{script}\n"
-        f"const bytes = Uint8Array.from(atob(\"{packed}\"), (c) => c.charCodeAt(0));\n"
-        "const { playing } = mount(document.getElementById(\"viewer\"), bytes, innerHeight - 2);\n"
+        f'<body><div id="viewer"></div><div id="toasts"></div>\n<script type="module">\n{script}\n'
+        f'const bytes = Uint8Array.from(atob("{packed}"), (c) => c.charCodeAt(0));\n'
+        'const { playing } = mount(document.getElementById("viewer"), bytes, innerHeight - 2);\n'
         "playing.toggle();\n</script></body></html>\n"
     )
 

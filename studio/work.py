@@ -69,8 +69,10 @@ class Workers:
             done.cancel()
             if identity:
                 _interrupt(identity[0])
-            raise AssurgentError(f"the computation took longer than {seconds:g} s and was given up - "
-                                 "take fewer instants, or the command line, which has no bound") from None
+            raise AssurgentError(
+                f"the computation took longer than {seconds:g} s and was given up - "
+                "take fewer instants, or the command line, which has no bound"
+            ) from None
 
 
 def _call(loop: asyncio.AbstractEventLoop, *what: Any) -> None:

@@ -19,8 +19,10 @@ BUNDLES = {"uplot.js": "uplot/dist/uPlot.esm.js", "three.js": None}
 LICENCES = {"uplot": "uplot/LICENSE", "three": "three/LICENSE", "stix-two-math": "@fontsource/stix-two-math/LICENSE"}
 FONT = "@fontsource/stix-two-math/files/stix-two-math-latin-400-normal.woff2"
 # Letters and digits, Greek, combining dots, arrows, operators and brackets, and the mathematical alphabets in italic.
-CHARACTERS = "20-7E,A0-FF,131,237,302-30A,370-3FF,2010-2044,2070-209F,20D0-20DC,2102-2135,2190-21FF,2200-22FF," \
-             "2308-230B,239B-23AE,27E6-27EB,2A00-2A0C,2A2F,1D434-1D467,1D6A4-1D6E1"
+CHARACTERS = (
+    "20-7E,A0-FF,131,237,302-30A,370-3FF,2010-2044,2070-209F,20D0-20DC,2102-2135,2190-21FF,2200-22FF,"
+    "2308-230B,239B-23AE,27E6-27EB,2A00-2A0C,2A2F,1D434-1D467,1D6A4-1D6E1"
+)
 
 
 def bundle(name: str, entry: Path) -> None:
@@ -36,8 +38,14 @@ def font() -> None:
     """Write the part of STIX Two Math that our formulas use, with its MATH table."""
     from fontTools import subset
 
-    options = ["--flavor=woff2", "--layout-features=*", "--no-hinting", f"--unicodes={CHARACTERS}",
-               f"--output-file={TARGET / 'stix-two-math.woff2'}", "--no-recalc-timestamp"]
+    options = [
+        "--flavor=woff2",
+        "--layout-features=*",
+        "--no-hinting",
+        f"--unicodes={CHARACTERS}",
+        f"--output-file={TARGET / 'stix-two-math.woff2'}",
+        "--no-recalc-timestamp",
+    ]
     subset.main([str(MODULES / FONT), *options])
 
 

@@ -117,9 +117,7 @@ def verify_mechanism(
     progress("the whole, in absolute coordinates")
     difference = against_absolute(model, results)
     whole = dict(zip(("position", "velocity", "acceleration"), _judged(difference), strict=True))
-    return MechanismVerification(
-        model.name, bound, asked, groups, whole, difference, clock.perf_counter() - begin
-    )
+    return MechanismVerification(model.name, bound, asked, groups, whole, difference, clock.perf_counter() - begin)
 
 
 def _judged(difference: Difference) -> tuple[float, ...]:
@@ -187,9 +185,7 @@ def _verified(solution: Solution, step: GroupStep, lanes: Any) -> GroupVerificat
     chosen = configurations(solution, step, lanes)
     conditions = [_condition(sampler, derivation, c, size) for c in chosen]
     allowances = [max(1.0, x / WELL_CONDITIONED) for x in conditions]
-    result = verify_module(
-        derivation, group, len(chosen), configurations=chosen, allowances=allowances, scale=scale
-    )
+    result = verify_module(derivation, group, len(chosen), configurations=chosen, allowances=allowances, scale=scale)
     for k, c, allowance in zip(lanes, chosen, allowances, strict=True):
         result.allowance = allowance
         _motion_of_the_run(result, solution, step, int(k), c, derivation, symbolic)

@@ -19,10 +19,34 @@ SIN, COS, TAN, ASIN, ACOS, ATAN, ATAN2, HYPOT = 8, 9, 10, 11, 12, 13, 14, 15
 EXP, LOG, SINH, COSH, TANH, SIGN, FLOOR, MINIMUM, MAXIMUM, WRAP = 16, 17, 18, 19, 20, 21, 22, 23, 24, 25
 FIT, PART = 26, 27  # nine rows, a FIT and eight PARTs: the rotation R that maximises tr(RᵀM)
 OPERATIONS = {
-    "+": ADD, "-": SUBTRACT, "*": MULTIPLY, "/": DIVIDE, "^": POWER, "neg": NEGATE, "abs": ABSOLUTE,
-    "sqrt": SQUARE_ROOT, "sin": SIN, "cos": COS, "tan": TAN, "asin": ASIN, "acos": ACOS, "atan": ATAN,
-    "atan2": ATAN2, "hypot": HYPOT, "exp": EXP, "log": LOG, "sinh": SINH, "cosh": COSH, "tanh": TANH,
-    "sign": SIGN, "floor": FLOOR, "min": MINIMUM, "max": MAXIMUM, "wrap": WRAP, "fit": FIT, "part": PART,
+    "+": ADD,
+    "-": SUBTRACT,
+    "*": MULTIPLY,
+    "/": DIVIDE,
+    "^": POWER,
+    "neg": NEGATE,
+    "abs": ABSOLUTE,
+    "sqrt": SQUARE_ROOT,
+    "sin": SIN,
+    "cos": COS,
+    "tan": TAN,
+    "asin": ASIN,
+    "acos": ACOS,
+    "atan": ATAN,
+    "atan2": ATAN2,
+    "hypot": HYPOT,
+    "exp": EXP,
+    "log": LOG,
+    "sinh": SINH,
+    "cosh": COSH,
+    "tanh": TANH,
+    "sign": SIGN,
+    "floor": FLOOR,
+    "min": MINIMUM,
+    "max": MAXIMUM,
+    "wrap": WRAP,
+    "fit": FIT,
+    "part": PART,
 }
 LESS, AT_MOST, MORE, AT_LEAST, EQUAL, UNEQUAL, FINITE = 0, 1, 2, 3, 4, 5, 6
 RELATIONS = {"<": LESS, "<=": AT_MOST, ">": MORE, ">=": AT_LEAST, "==": EQUAL, "!=": UNEQUAL, "finite": FINITE}

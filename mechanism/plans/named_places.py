@@ -91,9 +91,7 @@ class Places:
         if self.model.dimension == 2:
             if directions:
                 along = next(iter(directions))
-                self.placements[name] = Along(
-                    self._point(base), self._vector(along), points[base], directions[along]
-                )
+                self.placements[name] = Along(self._point(base), self._vector(along), points[base], directions[along])
             return bool(directions)
         return not body.rod and self._spanned(name, base, points, directions)
 
@@ -114,9 +112,7 @@ class Places:
                 return tuple(VectorOf(other, column) for column in held_rotation(joint, body.name).T)
         return None
 
-    def _spanned(
-        self, name: str, base: str, points: Mapping[str, Array], directions: Mapping[str, Array]
-    ) -> bool:
+    def _spanned(self, name: str, base: str, points: Mapping[str, Array], directions: Mapping[str, Array]) -> bool:
         """Place a spatial body by three vectors; where only two are named the third is their product."""
         size = nominal(self.model.size)
         origin = self._point(base)

@@ -181,9 +181,7 @@ class Layout:
                     other = j.second if body == j.first else j.first
                     if other not in cluster.origins:
                         step = self._step(j)
-                        cluster.origins[other] = add(
-                            cluster.origins[body], step if body == j.first else negative(step)
-                        )
+                        cluster.origins[other] = add(cluster.origins[body], step if body == j.first else negative(step))
                         queue.append(other)
 
     def _step(self, j: Joint) -> Vector:

@@ -23,9 +23,7 @@ class Places:
 
     choice: Choice
 
-    def __init__(
-        self, model: Model, bodies: Sequence[str], joints: Sequence[Joint], drivers: Sequence[Driver]
-    ) -> None:
+    def __init__(self, model: Model, bodies: Sequence[str], joints: Sequence[Joint], drivers: Sequence[Driver]) -> None:
         self.model = model
         self.bodies = tuple(bodies)
         # What is known, or first in the order of the type, comes first: whichever way it was written.

@@ -96,5 +96,3 @@ def _with(model: Model, group: Group) -> Model:
     joints = {**model.joints, **{j.name: j for j in group.pairs}}
     drivers = {**model.drivers, **{d.name: d for d in group.inputs}}
     return replace(model, joints=joints, drivers=drivers)
-
-

@@ -178,7 +178,7 @@ def test_plot_and_animations(four_bar: Path) -> None:
 def test_structure_says_why_it_lists_no_assembly_modes(four_bar: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["structure", str(four_bar)]) == 0
     assert "modes are listed" not in capsys.readouterr().out
-    four_bar.write_text(FOUR_BAR.replace('length = 6 }\nrocker', 'length = 0.1 }\nrocker'), "utf-8")
+    four_bar.write_text(FOUR_BAR.replace("length = 6 }\nrocker", "length = 0.1 }\nrocker"), "utf-8")
     assert main(["structure", str(four_bar)]) == 0
     assert "assembly modes are listed: " in capsys.readouterr().out
     four_bar.write_text(re.sub(r"theta = .*", "", FOUR_BAR), "utf-8")

@@ -85,9 +85,7 @@ def test_every_symbol_has_the_value_of_90_digits(stem: str) -> None:
 def test_the_printed_closed_form_satisfies_the_constraints(stem: str) -> None:
     d = derived(stem)
     (at,) = Sampler(d, seed=5).draw(1)
-    values: dict[sp.Symbol, float] = dict(
-        zip((*d.h.symbols, *d.par.symbols, d.t), (*at.h, *at.par, at.t), strict=True)
-    )
+    values: dict[sp.Symbol, float] = dict(zip((*d.h.symbols, *d.par.symbols, d.t), (*at.h, *at.par, at.t), strict=True))
     shown = closed_form_formulas(d)
     signs = {x for s in shown for x in s.value.free_symbols if x.name.lstrip("_").startswith("sigma")}
     values |= dict.fromkeys(signs, 1.0)

@@ -37,30 +37,36 @@ C = {{ type = "R", bodies = ["rod", "rocker"], at = "C" }}
 D = {{ type = "R", bodies = ["frame", "rocker"], at = "D" }}
 """
 
-CRANK_ROCKER = FOUR_BAR.format(
-    crank=0.3, rod=0.8, rocker=0.6, ground=0.9, bx=0.15, by=0.26, cx=0.88, cy=0.6
-)
-DOUBLE_ROCKER = FOUR_BAR.format(
-    crank=0.6, rod=0.7, rocker=0.5, ground=1.0, bx=0.2, by=-0.55, cx=0.9, cy=-0.5
-)
+CRANK_ROCKER = FOUR_BAR.format(crank=0.3, rod=0.8, rocker=0.6, ground=0.9, bx=0.15, by=0.26, cx=0.88, cy=0.6)
+DOUBLE_ROCKER = FOUR_BAR.format(crank=0.6, rod=0.7, rocker=0.5, ground=1.0, bx=0.2, by=-0.55, cx=0.9, cy=-0.5)
 
-RELEASED = HEAD.format(name="four-bar") + CRANK_ROCKER + """
+RELEASED = (
+    HEAD.format(name="four-bar")
+    + CRANK_ROCKER
+    + """
 [initial]
 theta = { joint = "A", angle = "pi/3", rate = 0 }
 [simulation]
 stop = 1
 step = 0.05
 """
+)
 
-ROCKING = HEAD.format(name="double rocker") + DOUBLE_ROCKER + """
+ROCKING = (
+    HEAD.format(name="double rocker")
+    + DOUBLE_ROCKER
+    + """
 [initial]
 theta = { joint = "A", angle = "-pi/2 + 0.3", rate = 12 }
 [simulation]
 stop = 1
 step = 0.05
 """
+)
 
-PENDULUM = HEAD.format(name="pendulum") + """
+PENDULUM = (
+    HEAD.format(name="pendulum")
+    + """
 [points]
 O = [0, 0]
 G = [0, -0.4]
@@ -75,6 +81,7 @@ inertia = 0.05
 [joints]
 O = { type = "R", bodies = ["frame", "bar"], at = "O" }
 """
+)
 
 RSSR = """
 format = 1

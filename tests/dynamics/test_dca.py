@@ -191,7 +191,9 @@ def test_a_massless_rod():
 
 
 def test_loads_and_rods_in_space():
-    text = RSSR + """
+    text = (
+        RSSR
+        + """
 [initial]
 A = { joint = "A", angle = 0.2, rate = 3 }
 [forces]
@@ -200,6 +202,7 @@ f = { body = "rod", point = "C", force = ["1", "2*t", "3"] }
 k = { type = "spring", between = ["B", "D"], stiffness = 30, length = 0.1, damping = 0.2 }
 q = { body = "rocker", torque = ["0.1", "0.02*t", "0"] }
 """
+    )
     compare(loads(text, "x.toml"), np.linspace(0, 0.5, 6))
 
 
@@ -238,7 +241,9 @@ def parallelogram(turns: float) -> str:
     """Return a parallelogram of four bars in space, redundant, whose cranks turn through its flat positions."""
     speed = 2 * np.pi * 4
     bar = "mass = 1\ninertia = [0.01, 0.01, 0.01, 0, 0, 0]"
-    return HEAD.format(name="parallelogram").replace("planar", "spatial").replace("-9.81]", "-9.81, 0]") + f"""
+    return (
+        HEAD.format(name="parallelogram").replace("planar", "spatial").replace("-9.81]", "-9.81, 0]")
+        + f"""
 [points]
 A = [0, 0, 0]
 B = [0, 0.1, 0]
@@ -266,6 +271,7 @@ A = {{ joint = "A", angle = 0, rate = {speed} }}
 stop = {turns / 4}
 step = 0.01
 """
+    )
 
 
 def test_a_hundred_singular_poses():

@@ -169,6 +169,7 @@ def test_a_driver_closes_a_row_of_the_tree():
 
 def test_cost_of_a_chain_is_linear():
     """Counted in operations it must be: twice the bodies, twice the time, within what a busy machine allows."""
+
     @njit
     def many(ints, x, y, K, count):
         for _ in range(count):

@@ -422,9 +422,7 @@ def test_universal_joint_has_the_speed_of_hooke() -> None:
     ratio = np.cos(beta) / (1 - np.sin(beta) ** 2 * np.sin(theta) ** 2)
     np.testing.assert_allclose(joint.rate, speed * ratio, rtol=1e-10)
     phi = joint.angle  # tan(phi) = tan(theta) cos(beta)
-    np.testing.assert_allclose(
-        np.sin(phi) * np.cos(theta), np.sin(theta) * np.cos(phi) * np.cos(beta), atol=EXACT
-    )
+    np.testing.assert_allclose(np.sin(phi) * np.cos(theta), np.sin(theta) * np.cos(phi) * np.cos(beta), atol=EXACT)
 
 
 @pytest.mark.long

@@ -525,9 +525,7 @@ def test_dyads_have_five_names(word: str) -> None:
 def test_triads_of_one_kind_of_joints_are_one_type_and_others_not() -> None:
     found = {}
     for kinds in itertools.product("RP", repeat=6):
-        words = " ".join(
-            f"a{k}:R:frame,c{k} b{k}:{kinds[k]}:c{k},l{k} p{k}:{kinds[k + 3]}:plat,l{k}" for k in range(3)
-        )
+        words = " ".join(f"a{k}:R:frame,c{k} b{k}:{kinds[k]}:c{k},l{k} p{k}:{kinds[k + 3]}:plat,l{k}" for k in range(3))
         model = linkage(words, "q0@a0 q1@a1 q2@a2")
         group = analyse(model).groups[-1]
         if len(group.bodies) == 4:

@@ -65,8 +65,11 @@ def compare(model: Model, times: Array, method: str = "td") -> Comparison:
 
 def from_sketch(model: Model, motions: dict[str, BodyMotion]) -> float:
     """Return how far the first poses are from the sketch, as a share of the size."""
-    return max(
-        float(np.max(np.abs(point_motion(model, m, local)[0][0] - model.points[p])))
-        for b, m in motions.items()
-        for p, local in model.bodies[b].points.items()
-    ) / model.size
+    return (
+        max(
+            float(np.max(np.abs(point_motion(model, m, local)[0][0] - model.points[p])))
+            for b, m in motions.items()
+            for p, local in model.bodies[b].points.items()
+        )
+        / model.size
+    )

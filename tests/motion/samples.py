@@ -40,17 +40,37 @@ class Egg:
         return np.stack([self.r + e * np.cos(u), -e * np.sin(u), -e * np.cos(u), e * np.sin(u)])
 
 
-def joint(name: str, kind: str, first: str, second: str, at: str | None, a=ZERO2, b=ZERO2, axis_a=None, axis_b=None,
-          **more: object) -> Joint:
+def joint(
+    name: str,
+    kind: str,
+    first: str,
+    second: str,
+    at: str | None,
+    a=ZERO2,
+    b=ZERO2,
+    axis_a=None,
+    axis_b=None,
+    **more: object,
+) -> Joint:
     zero = np.zeros(len(a))
-    vectors = {"axis_a": zero if axis_a is None else axis_a, "axis_b": zero if axis_b is None else axis_b,
-               "normal_a": zero, "normal_b": zero}
+    vectors = {
+        "axis_a": zero if axis_a is None else axis_a,
+        "axis_b": zero if axis_b is None else axis_b,
+        "normal_a": zero,
+        "normal_b": zero,
+    }
     return Joint(name, kind, first, second, at, np.asarray(a, float), np.asarray(b, float), **{**vectors, **more})
 
 
-def planar(name: str, points: Mapping[str, Sequence[float]], bodies: Mapping[str, Sequence[str]],
-           joints: Sequence[tuple], drivers: Mapping[str, tuple[str, str, object]], stop: float = 1.0,
-           step: float = 0.01) -> Model:
+def planar(
+    name: str,
+    points: Mapping[str, Sequence[float]],
+    bodies: Mapping[str, Sequence[str]],
+    joints: Sequence[tuple],
+    drivers: Mapping[str, tuple[str, str, object]],
+    stop: float = 1.0,
+    step: float = 0.01,
+) -> Model:
     """Return a planar model measured from its points. A joint: (name, kind, first, second, at[, axis, through])."""
     places = {key: np.array(place, float) for key, place in points.items()}
     made = {}
@@ -69,10 +89,23 @@ def planar(name: str, points: Mapping[str, Sequence[float]], bodies: Mapping[str
         axis = np.array(more.pop("axis", (0, 0)), float)
         start = more.pop("through", at)
         where = ZERO2 if start is None else one.inside(places[start])
-        tied[key] = joint(key, kind, first, second, at, where, ZERO2 if at is None else two.inside(places[at]),
-                          one.rotation.T @ axis, two.rotation.T @ axis, angle=two.angle - one.angle, **more)
-    driving = {key: Driver(key, kind, motion, joint=which, bodies=(tied[which].first, tied[which].second))
-               for key, (which, kind, motion) in drivers.items()}
+        tied[key] = joint(
+            key,
+            kind,
+            first,
+            second,
+            at,
+            where,
+            ZERO2 if at is None else two.inside(places[at]),
+            one.rotation.T @ axis,
+            two.rotation.T @ axis,
+            angle=two.angle - one.angle,
+            **more,
+        )
+    driving = {
+        key: Driver(key, kind, motion, joint=which, bodies=(tied[which].first, tied[which].second))
+        for key, (which, kind, motion) in drivers.items()
+    }
     return Model(name, "planar", places, made, tied, driving, simulation=Simulation(0.0, stop, step))
 
 
@@ -84,7 +117,7 @@ def _residual(model: Model) -> Callable[[np.ndarray, complex], np.ndarray]:
         if body == "frame":
             return np.zeros(2, complex), 0j
         k = ratios[body]
-        return q[k:k + 2], q[k + 2]
+        return q[k : k + 2], q[k + 2]
 
     def place(q: np.ndarray, body: str, local: np.ndarray) -> np.ndarray:
         origin, angle = pose(q, body)
@@ -151,7 +184,7 @@ def motions_of(model: Model, times: np.ndarray) -> dict[str, BodyMotion]:
         states.append((q, v, np.linalg.solve(J, -(along[0] - along[1]) / (2 * small))))
     array = np.array(states).transpose(1, 2, 0)
     rows = {body: 3 * k for k, body in enumerate(model.movable)}
-    return {body: BodyMotion(array[:, k:k + 2], angle=array[:, k + 2]) for body, k in rows.items()}
+    return {body: BodyMotion(array[:, k : k + 2], angle=array[:, k + 2]) for body, k in rows.items()}
 
 
 def results_of(model: Model, motions: Mapping[str, BodyMotion], times: np.ndarray) -> Results:
@@ -170,25 +203,43 @@ def four_bar() -> Model:
     C = np.array([5.0, 5.0])
     for _ in range(30):  # the place where both links have length 6
         J = 2 * np.array([C - [0, 2], C - [6, 0]])
-        C = C - np.linalg.solve(J, [np.sum((C - [0, 2])**2) - 36, np.sum((C - [6, 0])**2) - 36])
+        C = C - np.linalg.solve(J, [np.sum((C - [0, 2]) ** 2) - 36, np.sum((C - [6, 0]) ** 2) - 36])
     u = (C - [0, 2]) / 6
     P = np.array([0, 2]) + 3 * u + np.array([-u[1], u[0]])
-    return planar("four-bar", {"A": (0, 0), "B": (0, 2), "C": C, "D": (6, 0), "P": P},
-                  {"frame": "AD", "crank": "AB", "rod": "BCP", "rocker": "CD"},
-                  [("A", "R", "frame", "crank", "A"), ("B", "R", "crank", "rod", "B"), ("C", "R", "rod", "rocker", "C"),
-                   ("D", "R", "frame", "rocker", "D")],
-                  {"theta": ("A", "angle", Linear(np.pi / 2, 34.96))}, stop=0.18, step=0.0015)
+    return planar(
+        "four-bar",
+        {"A": (0, 0), "B": (0, 2), "C": C, "D": (6, 0), "P": P},
+        {"frame": "AD", "crank": "AB", "rod": "BCP", "rocker": "CD"},
+        [
+            ("A", "R", "frame", "crank", "A"),
+            ("B", "R", "crank", "rod", "B"),
+            ("C", "R", "rod", "rocker", "C"),
+            ("D", "R", "frame", "rocker", "D"),
+        ],
+        {"theta": ("A", "angle", Linear(np.pi / 2, 34.96))},
+        stop=0.18,
+        step=0.0015,
+    )
 
 
 def slider_crank() -> Model:
     c = np.array([2 + np.sqrt(35.0), 1.0])
     u = (c - [2, 0]) / 6
     g = np.array([2, 0]) + 2.5 * u + 0.8 * np.array([-u[1], u[0]])
-    return planar("slider-crank", {"A": (0, 0), "B": (2, 0), "C": c, "G": g, "E": (0, 1)},
-                  {"frame": "AE", "crank": "AB", "rod": "BCG", "slider": "C"},
-                  [("A", "R", "frame", "crank", "A"), ("B", "R", "crank", "rod", "B"), ("C", "R", "rod", "slider", "C"),
-                   ("guide", "P", "frame", "slider", "C", {"axis": (1, 0), "through": "E"})],
-                  {"theta": ("A", "angle", Linear(0, 34.9))}, stop=0.18, step=0.0015)
+    return planar(
+        "slider-crank",
+        {"A": (0, 0), "B": (2, 0), "C": c, "G": g, "E": (0, 1)},
+        {"frame": "AE", "crank": "AB", "rod": "BCG", "slider": "C"},
+        [
+            ("A", "R", "frame", "crank", "A"),
+            ("B", "R", "crank", "rod", "B"),
+            ("C", "R", "rod", "slider", "C"),
+            ("guide", "P", "frame", "slider", "C", {"axis": (1, 0), "through": "E"}),
+        ],
+        {"theta": ("A", "angle", Linear(0, 34.9))},
+        stop=0.18,
+        step=0.0015,
+    )
 
 
 LEVER = {"O2": (0, 0.45), "O4": (0, 0), "P": (0.15, 0.45), "T": np.array([1, 3]) * 0.9 / 10**0.5}
@@ -196,43 +247,80 @@ LEVER = {"O2": (0, 0.45), "O4": (0, 0), "P": (0.15, 0.45), "T": np.array([1, 3])
 
 def quick_return() -> Model:
     """A crank pin in the slot of a lever."""
-    return planar("quick return", LEVER,
-                  {"frame": ["O2", "O4"], "crank": ["O2", "P"], "lever": ["O4", "T"]},
-                  [("O2", "R", "frame", "crank", "O2"), ("O4", "R", "frame", "lever", "O4"),
-                   ("slide", "slot", "lever", "crank", "P", {"axis": np.array([1, 3]) / 10**0.5, "through": "O4"})],
-                  {"theta": ("O2", "angle", Linear(0, 12))}, stop=0.52, step=0.005)
+    return planar(
+        "quick return",
+        LEVER,
+        {"frame": ["O2", "O4"], "crank": ["O2", "P"], "lever": ["O4", "T"]},
+        [
+            ("O2", "R", "frame", "crank", "O2"),
+            ("O4", "R", "frame", "lever", "O4"),
+            ("slide", "slot", "lever", "crank", "P", {"axis": np.array([1, 3]) / 10**0.5, "through": "O4"}),
+        ],
+        {"theta": ("O2", "angle", Linear(0, 12))},
+        stop=0.52,
+        step=0.005,
+    )
 
 
 def block_lever() -> Model:
     """As the quick return, with a block that slides along the lever."""
-    return planar("block on lever", LEVER,
-                  {"frame": ["O2", "O4"], "crank": ["O2", "P"], "lever": ["O4", "T"], "block": ["P"]},
-                  [("O2", "R", "frame", "crank", "O2"), ("O4", "R", "frame", "lever", "O4"),
-                   ("P", "R", "crank", "block", "P"),
-                   ("slide", "P", "lever", "block", "P", {"axis": np.array([1, 3]) / 10**0.5, "through": "O4"})],
-                  {"theta": ("O2", "angle", Linear(0, 12))}, stop=0.52, step=0.005)
+    return planar(
+        "block on lever",
+        LEVER,
+        {"frame": ["O2", "O4"], "crank": ["O2", "P"], "lever": ["O4", "T"], "block": ["P"]},
+        [
+            ("O2", "R", "frame", "crank", "O2"),
+            ("O4", "R", "frame", "lever", "O4"),
+            ("P", "R", "crank", "block", "P"),
+            ("slide", "P", "lever", "block", "P", {"axis": np.array([1, 3]) / 10**0.5, "through": "O4"}),
+        ],
+        {"theta": ("O2", "angle", Linear(0, 12))},
+        stop=0.52,
+        step=0.005,
+    )
 
 
 def gear_train() -> Model:
     """A pinion, a wheel and a planet that rolls inside on a carrier of its own."""
-    return planar("gear train", {"A": (0, 0), "B": (3, 0), "M": (0.7, 0), "N": (3, 1.4)},
-                  {"frame": "AB", "pinion": "AM", "wheel": "BN"},
-                  [("A", "R", "frame", "pinion", "A"), ("B", "R", "frame", "wheel", "B"),
-                   ("mesh", "gear", "pinion", "wheel", None, {"ratio": -0.5, "carrier": "frame"})],
-                  {"theta": ("A", "angle", Linear(0, 4))}, stop=3.2, step=0.02)
+    return planar(
+        "gear train",
+        {"A": (0, 0), "B": (3, 0), "M": (0.7, 0), "N": (3, 1.4)},
+        {"frame": "AB", "pinion": "AM", "wheel": "BN"},
+        [
+            ("A", "R", "frame", "pinion", "A"),
+            ("B", "R", "frame", "wheel", "B"),
+            ("mesh", "gear", "pinion", "wheel", None, {"ratio": -0.5, "carrier": "frame"}),
+        ],
+        {"theta": ("A", "angle", Linear(0, 4))},
+        stop=3.2,
+        step=0.02,
+    )
 
 
 def cam_follower() -> Model:
     """An eccentric cam that lifts a roller on a straight guide."""
     r, e, roller = 1.0, 0.35, 0.25
     lift = r + e * np.cos(np.pi / 2) + roller
-    return planar("cam", {"O": (0, 0), "F": (0, lift), "H": (0, lift + 1.2), "G": (0, 2)},
-                  {"frame": "OG", "cam": "O", "follower": "FH"},
-                  [("O", "R", "frame", "cam", "O"),
-                   ("guide", "P", "frame", "follower", "H", {"axis": (0, 1), "through": "G"}),
-                   ("contact", "cam", "cam", "follower", "F",
-                    {"through": "O", "profile": Egg(r, e), "follower": Follower(roller)})],
-                  {"theta": ("O", "angle", Linear(0, 4))}, stop=1.57, step=0.02)
+    return planar(
+        "cam",
+        {"O": (0, 0), "F": (0, lift), "H": (0, lift + 1.2), "G": (0, 2)},
+        {"frame": "OG", "cam": "O", "follower": "FH"},
+        [
+            ("O", "R", "frame", "cam", "O"),
+            ("guide", "P", "frame", "follower", "H", {"axis": (0, 1), "through": "G"}),
+            (
+                "contact",
+                "cam",
+                "cam",
+                "follower",
+                "F",
+                {"through": "O", "profile": Egg(r, e), "follower": Follower(roller)},
+            ),
+        ],
+        {"theta": ("O", "angle", Linear(0, 4))},
+        stop=1.57,
+        step=0.02,
+    )
 
 
 def rssr() -> tuple[Model, dict[str, BodyMotion], np.ndarray]:
@@ -260,29 +348,45 @@ def rssr() -> tuple[Model, dict[str, BodyMotion], np.ndarray]:
     spin, still = np.array([0, 0, 1.0]), np.zeros((3, 3, n))
     still_D = still.copy()
     still_D[0] = D[:, None]
-    crank = BodyMotion(still, rotation=np.stack([turn(spin, w * t) for t in times]),
-                       omega=np.outer(spin, np.full(n, w)), alpha=np.zeros((3, n)))
-    rocker = BodyMotion(still_D, rotation=np.stack([turn(axis, p + 0.9) for p in phi_t[0]]),
-                        omega=np.outer(axis, phi_t[1]), alpha=np.outer(axis, phi_t[2]))
+    crank = BodyMotion(
+        still,
+        rotation=np.stack([turn(spin, w * t) for t in times]),
+        omega=np.outer(spin, np.full(n, w)),
+        alpha=np.zeros((3, n)),
+    )
+    rocker = BodyMotion(
+        still_D,
+        rotation=np.stack([turn(axis, p + 0.9) for p in phi_t[0]]),
+        omega=np.outer(axis, phi_t[1]),
+        alpha=np.outer(axis, phi_t[2]),
+    )
     d, d_dot, d_ddot = places_t[3:]
     cross = np.cross(d, d_dot, axis=0) / rod**2  # no spin about the rod's own line
     x = d / rod
     side = np.cross(x, [[0.3], [0.9], [-0.2]], axis=0)
     side /= np.linalg.norm(side, axis=0)
-    bar = BodyMotion(places_t[:3], rotation=np.stack([x.T, side.T, np.cross(x, side, axis=0).T], axis=2), omega=cross,
-                     alpha=np.cross(d, d_ddot, axis=0) / rod**2)
+    bar = BodyMotion(
+        places_t[:3],
+        rotation=np.stack([x.T, side.T, np.cross(x, side, axis=0).T], axis=2),
+        omega=cross,
+        alpha=np.cross(d, d_ddot, axis=0) / rod**2,
+    )
     C = D + arm * (np.cos(-0.9) * u + np.sin(-0.9) * v)
     eye, R0 = np.eye(3), bar.rotation[0]
-    bodies = {"frame": Body("frame", {"A": ZERO3, "D": D}, ZERO3, eye),
-              "crank": Body("crank", {"A": ZERO3, "B": np.array([1.0, 0, 0])}, ZERO3, eye),
-              "rod": Body("rod", {"B": ZERO3, "C": np.array([rod, 0, 0])}, np.array([1.0, 0, 0]), R0, rod=True),
-              "rocker": Body("rocker", {"D": ZERO3, "C": C - D}, D, eye)}
+    bodies = {
+        "frame": Body("frame", {"A": ZERO3, "D": D}, ZERO3, eye),
+        "crank": Body("crank", {"A": ZERO3, "B": np.array([1.0, 0, 0])}, ZERO3, eye),
+        "rod": Body("rod", {"B": ZERO3, "C": np.array([rod, 0, 0])}, np.array([1.0, 0, 0]), R0, rod=True),
+        "rocker": Body("rocker", {"D": ZERO3, "C": C - D}, D, eye),
+    }
     along = np.cross(axis, [0, 0, 1.0])
     along /= np.linalg.norm(along)
-    joints = {"A": joint("A", "R", "frame", "crank", "A", ZERO3, ZERO3, spin, spin, normal_a=eye[0], normal_b=eye[0]),
-              "B": joint("B", "S", "crank", "rod", "B", np.array([1.0, 0, 0]), ZERO3),
-              "C": joint("C", "S", "rod", "rocker", "C", np.array([rod, 0, 0]), C - D),
-              "D": joint("D", "R", "frame", "rocker", "D", D, ZERO3, axis, axis, normal_a=along, normal_b=along)}
+    joints = {
+        "A": joint("A", "R", "frame", "crank", "A", ZERO3, ZERO3, spin, spin, normal_a=eye[0], normal_b=eye[0]),
+        "B": joint("B", "S", "crank", "rod", "B", np.array([1.0, 0, 0]), ZERO3),
+        "C": joint("C", "S", "rod", "rocker", "C", np.array([rod, 0, 0]), C - D),
+        "D": joint("D", "R", "frame", "rocker", "D", D, ZERO3, axis, axis, normal_a=along, normal_b=along),
+    }
     drivers = {"theta": Driver("theta", "angle", Linear(0, w), joint="A", bodies=("frame", "crank"))}
     places0 = {"A": ZERO3, "B": np.array([1.0, 0, 0]), "C": C, "D": D}
     span = Simulation(0, float(times[-1]), 0.0175)

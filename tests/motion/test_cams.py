@@ -75,7 +75,7 @@ def written(folder: Path, name: str, **places: str) -> Path:
     used = [p for p in POINTS if p in "ON" or f'"{p}"' in bodies + joints]
     points = "\n".join(f"{p} = {({**POINTS, **places})[p]}" for p in used)
     ground = ", ".join(f'"{p}"' for p in used if p in "OQWSE")
-    text = f"{HEAD}[points]\n{points}\n[bodies.frame]\npoints = [{ground}]\n[bodies.cam]\npoints = [\"O\", \"N\"]\n"
+    text = f'{HEAD}[points]\n{points}\n[bodies.frame]\npoints = [{ground}]\n[bodies.cam]\npoints = ["O", "N"]\n'
     text += f"{bodies}[joints]\n{pivot}{joints}{cam}"
     (folder / "cam.toml").write_text(text, "utf-8")
     return folder / "cam.toml"

@@ -23,8 +23,16 @@ from assurgent.motion.kinematics import Outcome, run
 
 FOLDER = Path(__file__).parents[1] / "data" / "mechanisms"
 EXAMPLES = Path(__file__).parents[2] / "examples"
-PLANAR = ("four-bar", "slider-crank", "block-on-lever", "six-bar", "platform", "geared-five-bar", "slotted-lever",
-          "welded-rocker")
+PLANAR = (
+    "four-bar",
+    "slider-crank",
+    "block-on-lever",
+    "six-bar",
+    "platform",
+    "geared-five-bar",
+    "slotted-lever",
+    "welded-rocker",
+)
 SPATIAL = ("spatial-slider-crank", "rssr")
 # Numbers that are rounded once (1e-16) come out of a chain of two or three groups; the least conditioning on the way
 # is 0.03 in these mechanisms, and each derivative divides by it once more: 1e-16 / 0.03³ is 4e-12 per group.
@@ -42,8 +50,13 @@ def _module(name: str) -> ModuleType:
 
 
 transformed = _module("transformed")
-few = settings(max_examples=4, deadline=None, derandomize=True, database=None,
-               suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
+few = settings(
+    max_examples=4,
+    deadline=None,
+    derandomize=True,
+    database=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
 planar = pytest.mark.parametrize("name", PLANAR)
 spatial = pytest.mark.parametrize("name", SPATIAL)
 every = pytest.mark.parametrize("name", PLANAR + SPATIAL)

@@ -143,7 +143,8 @@ def test_planar_slide_is_seen_from_the_first_body(samples, kind):
     axis, a = np.array([0.6, 0.8]), np.array([0.2, -0.1])
     u, u_dot, u_ddot = one.vector(axis)
     on_line = np.stack(one.point(a)) + np.stack(
-        [u * s[0], u_dot * s[0] + u * s[1], u_ddot * s[0] + 2 * u_dot * s[1] + u * s[2]])
+        [u * s[0], u_dot * s[0] + u * s[1], u_ddot * s[0] + 2 * u_dot * s[1] + u * s[2]]
+    )
     two = BodyMotion(on_line, angle=one.angle + np.array([[turned], [0], [0]]))
     joint = samples.joint("J", kind, "a", "b", "P", a, np.zeros(2), axis, axis, angle=turned)
     model = planar_model([joint], [flat_body("frame"), flat_body("a"), flat_body("b", turned)])
@@ -160,8 +161,9 @@ def test_planar_angles_start_within_half_a_turn_or_equal_their_driver(samples):
     hinge = samples.joint("A", "R", "frame", "crank", "A", angle=7.5)
     joint = samples.joint("B", "R", "crank", "rod", "B", angle=5.0 - 7.5)
     driver = Driver("theta", "angle", samples.Linear(0, 0), joint="A", bodies=("frame", "crank"))
-    model = planar_model([hinge, joint], [flat_body("frame"), flat_body("crank", 7.5), flat_body("rod", 5.0)],
-                         {"theta": driver})
+    model = planar_model(
+        [hinge, joint], [flat_body("frame"), flat_body("crank", 7.5), flat_body("rod", 5.0)], {"theta": driver}
+    )
     zero = np.zeros((3, 2, len(TIMES)))
     wrapped = q.copy()
     wrapped[0] -= 2 * np.pi  # a solver may have begun a turn lower
@@ -186,8 +188,11 @@ def test_a_start_at_minus_pi_is_pi(samples):
 def test_welded_bodies_have_their_own_axes(samples):
     c, s = np.cos(0.4), np.sin(0.4)
     turned = np.array([[c, -s], [s, c]])
-    body = flat_body("a", points={"P": np.array([1.0, 0])},
-                     members=(Member("a", np.zeros(2), np.eye(2)), Member("b", np.array([1.0, 0]), turned)))
+    body = flat_body(
+        "a",
+        points={"P": np.array([1.0, 0])},
+        members=(Member("a", np.zeros(2), np.eye(2)), Member("b", np.array([1.0, 0]), turned)),
+    )
     motion = BodyMotion(np.zeros((3, 2, len(TIMES))), angle=wave(0.1, 2.0, 0.3, 2.0))
     hinge = samples.joint("A", "R", "frame", "a", "A")
     driver = Driver("theta", "angle", samples.Linear(0, 0), joint="A", bodies=("frame", "a"))

@@ -28,14 +28,24 @@ def planar_results(n=5):
         return rng.normal(size=(n, *shape))
 
     return Results(
-        "four-bar", "partition", "planar", np.linspace(0, 1, n),
+        "four-bar",
+        "partition",
+        "planar",
+        np.linspace(0, 1, n),
         {"B": PointSeries(r(2), r(2), r(2)), "C": PointSeries(r(2), r(2), r(2), r(2))},
-        {}, {"A": JointSeries(angle=r(), rate=r(), acceleration=r()),
-             "guide": JointSeries(displacement=r(), rate=r(), acceleration=r())},
+        {},
+        {
+            "A": JointSeries(angle=r(), rate=r(), acceleration=r()),
+            "guide": JointSeries(displacement=r(), rate=r(), acceleration=r()),
+        },
         {"theta": DriverSeries(r(), r()), "free": DriverSeries(r())},
         {"max_residual": 1e-14, "cut": ["D"], "notes": {"unique": True}},
-        {"motor": ActuatorSeries(r())}, {"A": ReactionSeries(r(2), r())}, EnergySeries(r(), r(), r()),
-        {"A": r()}, tuple(("A",) if k % 2 else ("A", "B") for k in range(n)))
+        {"motor": ActuatorSeries(r())},
+        {"A": ReactionSeries(r(2), r())},
+        EnergySeries(r(), r(), r()),
+        {"A": r()},
+        tuple(("A",) if k % 2 else ("A", "B") for k in range(n)),
+    )
 
 
 def spatial_results(n=4):
@@ -44,11 +54,21 @@ def spatial_results(n=4):
     def r(*shape):
         return rng.normal(size=(n, *shape))
 
-    joint = JointSeries(angle=r(), rate=r(), acceleration=r(), displacement=r(), displacement_rate=r(),
-                        displacement_acceleration=r())
-    return Results("screw", "td", "spatial", np.arange(n) * 0.1, {"P": PointSeries(r(3), r(3), r(3))},
-                   {"b": BodySeries(rotation=r(3, 3), angular_velocity=r(3), angular_acceleration=r(3))}, {"H": joint},
-                   {"s": DriverSeries(r())}, {}, reactions={"H": ReactionSeries(r(3), r(3))})
+    joint = JointSeries(
+        angle=r(), rate=r(), acceleration=r(), displacement=r(), displacement_rate=r(), displacement_acceleration=r()
+    )
+    return Results(
+        "screw",
+        "td",
+        "spatial",
+        np.arange(n) * 0.1,
+        {"P": PointSeries(r(3), r(3), r(3))},
+        {"b": BodySeries(rotation=r(3, 3), angular_velocity=r(3), angular_acceleration=r(3))},
+        {"H": joint},
+        {"s": DriverSeries(r())},
+        {},
+        reactions={"H": ReactionSeries(r(3), r(3))},
+    )
 
 
 def assert_same(a, b):
@@ -76,8 +96,22 @@ def test_what_is_saved_is_loaded_to_the_last_digit(tmp_path, make, ending):
 
 def test_json_has_the_layout_of_the_format():
     tree = json.loads(planar_results().to_json())
-    assert list(tree) == ["format", "mechanism", "method", "time", "points", "bodies", "joints", "drivers", "actuators",
-                          "reactions", "energy", "criterion", "independent", "diagnostics"]
+    assert list(tree) == [
+        "format",
+        "mechanism",
+        "method",
+        "time",
+        "points",
+        "bodies",
+        "joints",
+        "drivers",
+        "actuators",
+        "reactions",
+        "energy",
+        "criterion",
+        "independent",
+        "diagnostics",
+    ]
     assert tree["format"] == 1
     assert list(tree["points"]["B"]) == ["position", "velocity", "acceleration"]
     assert list(tree["joints"]["A"]) == ["angle", "rate", "acceleration"]
@@ -86,8 +120,14 @@ def test_json_has_the_layout_of_the_format():
     assert list(tree["drivers"]["free"]) == ["value"]
     assert list(tree["energy"]) == ["kinetic", "potential", "total"]
     screw = json.loads(spatial_results().to_json())
-    assert list(screw["joints"]["H"]) == ["angle", "rate", "acceleration", "displacement", "displacement_rate",
-                                          "displacement_acceleration"]
+    assert list(screw["joints"]["H"]) == [
+        "angle",
+        "rate",
+        "acceleration",
+        "displacement",
+        "displacement_rate",
+        "displacement_acceleration",
+    ]
     assert np.shape(screw["bodies"]["b"]["rotation"]) == (4, 3, 3)
     assert "reactions" in screw
     assert "energy" not in screw
@@ -116,8 +156,22 @@ def test_csv_columns_have_the_names_of_the_format(tmp_path):
     with results.save(tmp_path / "out.csv").open(newline="") as file:
         header, *rows = csv.reader(file)
     assert header[:7] == ["t", "B.x", "B.y", "B.vx", "B.vy", "B.ax", "B.ay"]
-    assert {"joint.A", "joint.A.rate", "joint.A.acceleration", "joint.guide", "theta.value", "theta.effort",
-            "motor.effort", "A.fx", "A.fy", "A.m", "energy.total", "criterion.A", "independent", "C.jx"} <= set(header)
+    assert {
+        "joint.A",
+        "joint.A.rate",
+        "joint.A.acceleration",
+        "joint.guide",
+        "theta.value",
+        "theta.effort",
+        "motor.effort",
+        "A.fx",
+        "A.fy",
+        "A.m",
+        "energy.total",
+        "criterion.A",
+        "independent",
+        "C.jx",
+    } <= set(header)
     assert "free.effort" not in header
     column = np.array([float(row[header.index("B.vy")]) for row in rows])
     np.testing.assert_array_equal(column, results.points["B"].velocity[:, 1])
@@ -133,8 +187,18 @@ def test_columns_of_planar_and_spatial_bodies(samples):
     planar = samples.run(samples.slider_crank()).columns()
     assert {"crank.angle", "crank.omega", "crank.alpha", "G.ay"} <= set(planar)
     spatial = spatial_results().columns()
-    assert {"b.r11", "b.r23", "b.r33", "b.omegax", "b.alphaz", "P.vz", "H.mz", "joint.H", "joint.H.displacement",
-            "joint.H.displacement_rate"} <= set(spatial)
+    assert {
+        "b.r11",
+        "b.r23",
+        "b.r33",
+        "b.omegax",
+        "b.alphaz",
+        "P.vz",
+        "H.mz",
+        "joint.H",
+        "joint.H.displacement",
+        "joint.H.displacement_rate",
+    } <= set(spatial)
 
 
 def test_two_columns_of_one_name_are_refused():
@@ -182,11 +246,14 @@ def test_names_are_found_and_misspelt_ones_suggested():
     assert repr(results).startswith(start)
 
 
-@pytest.mark.parametrize(("name", "message"), [
-    ("out.jsn", r"ending '\.jsn' is not known.*\.csv \.json \.parquet \.nc \.npz.*did you mean '\.json'"),
-    ("out", "a name without an ending"),
-    ("nowhere/out.csv", "there is no folder"),
-])
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("out.jsn", r"ending '\.jsn' is not known.*\.csv \.json \.parquet \.nc \.npz.*did you mean '\.json'"),
+        ("out", "a name without an ending"),
+        ("nowhere/out.csv", "there is no folder"),
+    ],
+)
 def test_wrong_targets_are_refused(tmp_path, name, message):
     with pytest.raises(InputError, match=message):
         planar_results().save(tmp_path / name)
@@ -207,10 +274,17 @@ def test_a_failure_leaves_the_old_file(tmp_path, monkeypatch):
     assert len(list(tmp_path.iterdir())) == 1
 
 
-@pytest.mark.parametrize(("name", "text", "message"), [
-    ("x.json", "{}", "no result file"), ("x.json", "[1, 2", "no result file"), ("x.npz", "abc", "no result file"),
-    ("x.json", '{"format": 2}', "format 2"), ("x.nc", "abc", "no result file"), ("x.csv", "t", "read back from"),
-])
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("x.json", "{}", "no result file"),
+        ("x.json", "[1, 2", "no result file"),
+        ("x.npz", "abc", "no result file"),
+        ("x.json", '{"format": 2}', "format 2"),
+        ("x.nc", "abc", "no result file"),
+        ("x.csv", "t", "read back from"),
+    ],
+)
 def test_what_is_no_result_file_is_refused(tmp_path, name, text, message):
     (tmp_path / name).write_text(text)
     with pytest.raises(InputError, match=message):

@@ -53,8 +53,11 @@ def renamed(data: Data, order: Order) -> Change:
     """
     new: dict[str, dict[str, str]] = {}
     for table in ("points", "bodies", "joints", "drivers", "parameters"):
-        names = sorted({*data.get(table, {}), *(p for b in data["bodies"].values() for p in b["points"])}
-                       if table == "points" else data.get(table, {}))
+        names = sorted(
+            {*data.get(table, {}), *(p for b in data["bodies"].values() for p in b["points"])}
+            if table == "points"
+            else data.get(table, {})
+        )
         plain = [f"n{k:02d}" for k in range(len(names))]
         fresh = order([a if table == "parameters" else b for a, b in zip(plain, [*ODD, *plain], strict=False)])
         new[table] = dict(zip(names, fresh, strict=True))
@@ -65,8 +68,17 @@ def renamed(data: Data, order: Order) -> Change:
         return _NAME.sub(lambda m: parameters.get(m[0], m[0]), text)
 
     def rewrite(value: Any, key: str = "") -> Any:
-        table = {"points": "points", "between": "points", "at": "points", "through": "points", "centre": "points",
-                 "point": "points", "bodies": "bodies", "carrier": "bodies", "joint": "joints"}.get(key)
+        table = {
+            "points": "points",
+            "between": "points",
+            "at": "points",
+            "through": "points",
+            "centre": "points",
+            "point": "points",
+            "bodies": "bodies",
+            "carrier": "bodies",
+            "joint": "joints",
+        }.get(key)
         if isinstance(value, list):
             return [rewrite(v, key) for v in value]
         if isinstance(value, dict):
@@ -86,8 +98,9 @@ def reordered(data: Data, order: Order) -> Change:
     """Tables in another order, and lists whose order says nothing."""
     out = {k: data[k] for k in order(list(data))}
     for table in {"points", "bodies", "joints", "drivers"} & data.keys():
-        out[table] = {k: dict(v) if isinstance(v, dict) else v for k, v in
-                      ((k, data[table][k]) for k in order(list(data[table])))}
+        out[table] = {
+            k: dict(v) if isinstance(v, dict) else v for k, v in ((k, data[table][k]) for k in order(list(data[table])))
+        }
     for name, body in out["bodies"].items():
         if name == "frame" or "local" in body:  # elsewhere the first two points say where the axes are
             body["points"] = order(body["points"])
@@ -148,6 +161,7 @@ def _turns(data: Mapping[str, Any], body: str) -> int:
 
 def scaled(data: Data, model: Model, factor: float) -> Change:
     """All lengths by a factor."""
+
     def longer(text: str) -> str:
         return f"({text})*{factor!r}"
 
@@ -180,6 +194,7 @@ def delayed(data: Data, delay: float) -> Change:
 # ---- the plane in space -------------------------------------------------------------------------------------------
 def in_space(data: Data, model: Model) -> Change:
     """A plane mechanism of pins and slides, written as one in space: pins along z, angles from the sketch on."""
+
     def raised(place: Any) -> Any:
         return [*place, 0]
 

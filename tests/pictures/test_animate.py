@@ -142,11 +142,16 @@ def test_a_planar_svg_turns_the_crank_by_its_angle(tmp_path, four_bar):
     assert any(np.allclose(np.array(turn) - turn[0], angle - angle[0], atol=0.011) for turn in turns)
 
 
-@pytest.mark.parametrize(("options", "message"), [
-    ({"trace": ["Q"]}, "trace 'Q' is no point"), ({"fps": 0}, "^animation: fps = 0 must be positive$"),
-    ({"seconds": -1}, "^animation: seconds = -1 must be positive$"),
-    ({"vectors": ("speed",)}, "'speed' is not known"), ({"start": -1}, "outside the run"),
-])
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"trace": ["Q"]}, "trace 'Q' is no point"),
+        ({"fps": 0}, "^animation: fps = 0 must be positive$"),
+        ({"seconds": -1}, "^animation: seconds = -1 must be positive$"),
+        ({"vectors": ("speed",)}, "'speed' is not known"),
+        ({"start": -1}, "outside the run"),
+    ],
+)
 def test_wrong_wishes_are_refused(tmp_path, four_bar, options, message):
     with pytest.raises(InputError, match=message):
         animate(*four_bar, tmp_path / "x.svg", **options)

@@ -232,9 +232,7 @@ def test_the_document_compiles(tmp_path: Path) -> None:
 
 
 def test_words_are_no_commands() -> None:
-    assert escaped(r"\a{b}_$%&#~^") == (
-        r"\textbackslash{}a\{b\}\_\$\%\&\#\textasciitilde{}\textasciicircum{}"
-    )
+    assert escaped(r"\a{b}_$%&#~^") == (r"\textbackslash{}a\{b\}\_\$\%\&\#\textasciitilde{}\textasciicircum{}")
     assert safe("φ̇ ä 中") == r"\ensuremath{\dot{\varphi}} ä [U+4E2D]"
 
 

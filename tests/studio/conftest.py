@@ -18,7 +18,8 @@ from assurgent.studio.solve import solve
 from assurgent.studio.templates import template
 
 CHROMIUM = os.environ.get("ASSURGENT_CHROMIUM") or next(
-    (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None)
+    (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None
+)
 
 
 @dataclass(frozen=True)

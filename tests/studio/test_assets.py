@@ -28,7 +28,9 @@ def test_modules_are_small_and_import_only_what_is_there() -> None:
 
 
 def test_nothing_else_loads_the_studio() -> None:
-    code = ("import sys, assurgent, assurgent.cli.commands; assurgent.Mechanism; "
-            "print([m for m in sys.modules if 'studio.' in m or m.split('.')[0] in ('tornado', 'tomlkit')])")
+    code = (
+        "import sys, assurgent, assurgent.cli.commands; assurgent.Mechanism; "
+        "print([m for m in sys.modules if 'studio.' in m or m.split('.')[0] in ('tornado', 'tomlkit')])"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

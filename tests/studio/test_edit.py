@@ -73,8 +73,9 @@ def test_an_empty_sheet_takes_everything() -> None:
 
 
 def test_a_name_changes_everywhere() -> None:
-    found = edited(TEXT, ["rename", "points", "A", "O"], ["rename", "bodies", "crank", "arm 1"],
-                   ["rename", "joints", "A", "pin"])
+    found = edited(
+        TEXT, ["rename", "points", "A", "O"], ["rename", "bodies", "crank", "arm 1"], ["rename", "joints", "A", "pin"]
+    )
     data = tomllib.loads(found)
     assert list(data["points"]) == ["O", "B"]
     assert data["bodies"] == {"frame": {"points": ["O"]}, "arm 1": {"points": ["O", "B"], "length": 2}}
@@ -91,9 +92,21 @@ def test_comments_survive_the_table_above_them() -> None:
     assert "crank" not in tomllib.loads(found)["bodies"]
 
 
-@pytest.mark.parametrize("operation", [["set"], ["set", [], 1], ["set", [1], 1], ["eval", "x"], "set", 7,
-                                       ["rename", "points", "A", "B"], ["rename", "os", "a", "b"],
-                                       ["set", ["format", "x"], 1], ["set", ["points", "A"], None]])
+@pytest.mark.parametrize(
+    "operation",
+    [
+        ["set"],
+        ["set", [], 1],
+        ["set", [1], 1],
+        ["eval", "x"],
+        "set",
+        7,
+        ["rename", "points", "A", "B"],
+        ["rename", "os", "a", "b"],
+        ["set", ["format", "x"], 1],
+        ["set", ["points", "A"], None],
+    ],
+)
 def test_other_operations_are_refused(operation: object) -> None:
     with pytest.raises(InputError):
         Editor().apply(TEXT, [operation])  # type: ignore[list-item]

@@ -1,6 +1,6 @@
 """How fast and how it looks: figures are printed, not asserted; pictures are taken at two sizes, light and dark.
 
-    ASSURGENT_PICTURES=docs/images/studio python -m pytest -s tests/studio/test_figures.py      # those of the docs
+ASSURGENT_PICTURES=docs/images/studio python -m pytest -s tests/studio/test_figures.py      # those of the docs
 """
 
 import os
@@ -34,8 +34,10 @@ def test_first_paint_and_first_motion(browser: Any, tmp_path: Path) -> None:
         page.wait_for_function("() => document.getElementById('clock').textContent !== 't = 0 s'")
         playing = time.perf_counter()
         paint = page.evaluate("performance.getEntriesByName('first-contentful-paint')[0]?.startTime")
-        print(f"\nserver {served - begin:.2f} s after the command; first paint {paint:.0f} ms after the request; "
-              f"a four-bar plays {playing - begin:.2f} s after the command")
+        print(
+            f"\nserver {served - begin:.2f} s after the command; first paint {paint:.0f} ms after the request; "
+            f"a four-bar plays {playing - begin:.2f} s after the command"
+        )
         assert address.startswith("http://127.0.0.1:")
         assert "token=" in address
         page.close()
@@ -113,8 +115,10 @@ def shown(page: Any, name: str, folder: Path | None) -> None:
             page.wait_for_timeout(60)
             page.keyboard.press("0")
             page.wait_for_timeout(30)
-            over = ("() => { const e = document.documentElement; "
-                    "return [e.scrollWidth - innerWidth, e.scrollHeight - innerHeight] }")
+            over = (
+                "() => { const e = document.documentElement; "
+                "return [e.scrollWidth - innerWidth, e.scrollHeight - innerHeight] }"
+            )
             assert page.evaluate(over) == [0, 0]
             for bar in ("#bar", "#player", "#tools"):
                 assert page.locator(bar).evaluate("e => e.scrollWidth - e.clientWidth") <= 0, (bar, size)

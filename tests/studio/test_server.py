@@ -95,8 +95,20 @@ def test_the_page_and_its_assets_need_no_network(running: Running) -> None:
     asyncio.run(main())
 
 
-@pytest.mark.parametrize("path", ["/", "/?token=wrong", "/?token=", "/static/../server.py", "/static/%2e%2e/server.py",
-                                  "/static/js/../../session.py", "/etc/passwd", "/static//etc/passwd", "/socket"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/",
+        "/?token=wrong",
+        "/?token=",
+        "/static/../server.py",
+        "/static/%2e%2e/server.py",
+        "/static/js/../../session.py",
+        "/etc/passwd",
+        "/static//etc/passwd",
+        "/socket",
+    ],
+)
 def test_a_wrong_token_and_paths_are_refused(running: Running, path: str) -> None:
     begin = time.perf_counter()
     assert asyncio.run(status(running, path)) in (400, 403, 404)
@@ -111,9 +123,16 @@ def test_a_foreign_host_is_refused_even_with_the_token(running: Running, host: s
         assert asyncio.run(status(running, path, headers=headers)) == 403
 
 
-@pytest.mark.parametrize("headers", [{"Origin": "http://evil.example"}, {"Origin": "null"}, {"token": "wrong"},
-                                     {"Host": "evil.example", "Origin": "http://evil.example"},
-                                     {"Origin": "https://localhost"}])
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Origin": "http://evil.example"},
+        {"Origin": "null"},
+        {"token": "wrong"},
+        {"Host": "evil.example", "Origin": "http://evil.example"},
+        {"Origin": "https://localhost"},
+    ],
+)
 def test_a_foreign_origin_or_token_gets_no_socket(running: Running, headers: dict[str, str]) -> None:
     begin = time.perf_counter()
     with pytest.raises(HTTPClientError) as refused:
@@ -122,9 +141,26 @@ def test_a_foreign_origin_or_token_gets_no_socket(running: Running, headers: dic
     within_a_second(begin)
 
 
-@pytest.mark.parametrize("name", ["../x.toml", "/tmp/x.toml", "..\\x.toml", "a/b.toml", "x.py", ".hidden.toml",
-                                  "con.toml", "x\0.toml", "", None, 7, "~/x.toml", "a" * 200 + ".toml", "..toml",
-                                  "https://x/y.toml"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "../x.toml",
+        "/tmp/x.toml",
+        "..\\x.toml",
+        "a/b.toml",
+        "x.py",
+        ".hidden.toml",
+        "con.toml",
+        "x\0.toml",
+        "",
+        None,
+        7,
+        "~/x.toml",
+        "a" * 200 + ".toml",
+        "..toml",
+        "https://x/y.toml",
+    ],
+)
 def test_names_that_lead_out_of_the_folder_are_refused(running: Running, name: object) -> None:
     before = sorted(running.folder.parent.rglob("*"))
 
@@ -164,9 +200,18 @@ def test_tables_of_a_mechanism_stay_in_the_folder(running: Running, table: str) 
     talk(running, conversation)
 
 
-HOSTILE = ["1+" * 4000 + "1", "(" * 5000, "9**9**9**9**9", "sin(" * 300 + "t" + ")" * 300, "t" * 20_000,
-           "__import__('os').system('x')", "if(t<1," * 150 + "1" + ",0)" * 150, "exp(exp(exp(exp(t))))",
-           "1e999", "t**t**t**t"]
+HOSTILE = [
+    "1+" * 4000 + "1",
+    "(" * 5000,
+    "9**9**9**9**9",
+    "sin(" * 300 + "t" + ")" * 300,
+    "t" * 20_000,
+    "__import__('os').system('x')",
+    "if(t<1," * 150 + "1" + ",0)" * 150,
+    "exp(exp(exp(exp(t))))",
+    "1e999",
+    "t**t**t**t",
+]
 
 
 @pytest.mark.parametrize("formula", HOSTILE, ids=lambda f: f[:20])
@@ -185,8 +230,12 @@ def test_an_endless_formula_is_answered_at_once(running: Running, formula: str) 
 
 
 def test_a_run_without_end_is_shortened(running: Running) -> None:
-    text = template("Four-bar").replace("stop = 1", "stop = 1e4").replace("step = 0.005", "step = 1e-3").replace(
-        "rpm = 60", "rpm = 1e-2")
+    text = (
+        template("Four-bar")
+        .replace("stop = 1", "stop = 1e4")
+        .replace("step = 0.005", "step = 1e-3")
+        .replace("rpm = 60", "rpm = 1e-2")
+    )
 
     async def conversation(page: Talk) -> None:
         header, floats = await page.ask("solve", text=text)
@@ -219,8 +268,20 @@ def test_a_large_message_ends_the_conversation_and_nothing_else(running: Running
 
 def test_ten_thousand_malformed_messages(running: Running) -> None:
     rng = np.random.default_rng(1)
-    kinds = ["", "{", "[]", "null", '{"id":1}', '{"do":"solve"}', '{"id":"x","do":"solve"}', '{"id":1,"do":"delete"}',
-             '{"id":1,"do":"solve","text":7}', '{"id":1,"do":"solve","text":"x","operations":{}}', "\x00\x01", "1e999"]
+    kinds = [
+        "",
+        "{",
+        "[]",
+        "null",
+        '{"id":1}',
+        '{"do":"solve"}',
+        '{"id":"x","do":"solve"}',
+        '{"id":1,"do":"delete"}',
+        '{"id":1,"do":"solve","text":7}',
+        '{"id":1,"do":"solve","text":"x","operations":{}}',
+        "\x00\x01",
+        "1e999",
+    ]
 
     async def main() -> None:
         first = await connected(running)
@@ -250,11 +311,14 @@ def test_nonsense_in_good_form_is_answered(running: Running) -> None:
     async def conversation(page: Talk) -> None:
         text = template("Four-bar")
         for what, fields in (
-            ("solve", {"text": "not toml ["}), ("solve", {"text": text, "kind": "dance"}),
+            ("solve", {"text": "not toml ["}),
+            ("solve", {"text": text, "kind": "dance"}),
             ("solve", {"text": text, "operations": [["set", ["bodies"], 3]]}),
             ("explain", {"text": text, "group": "XYZ_9"}),
-            ("modes", {"text": text, "group": "XYZ_9"}), ("verify", {"text": "format = 1"}),
-            ("export", {"text": text, "form": "exe"}), ("template", {"name": "../four-bar"}),
+            ("modes", {"text": text, "group": "XYZ_9"}),
+            ("verify", {"text": "format = 1"}),
+            ("export", {"text": text, "form": "exe"}),
+            ("template", {"name": "../four-bar"}),
             ("formula", {"formula": 3}),
             ("solve", {"text": text.replace("format = 1", "format = 1979-05-27")}),
         ):

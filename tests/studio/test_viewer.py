@@ -26,8 +26,9 @@ def test_the_page_stands_alone_and_moves(browser: Any, tmp_path: Path) -> None:
     page.goto((tmp_path / "page.html").as_uri())
     body = page.locator("#viewer .scene g[data-body=crank]").first
     before = body.get_attribute("transform")
-    page.wait_for_function("b => document.querySelector('#viewer g[data-body=crank]').getAttribute('transform') !== b",
-                           arg=before)
+    page.wait_for_function(
+        "b => document.querySelector('#viewer g[data-body=crank]').getAttribute('transform') !== b", arg=before
+    )
     assert wrong == []
     page.close()
 
