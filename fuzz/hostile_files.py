@@ -1,6 +1,5 @@
 """Spoilt files: mechanisms, specifications, tables and formulas, from the whole ones that the project has."""
 
-
 from __future__ import annotations
 
 import datetime
