@@ -39,8 +39,8 @@ SPATIAL = {
     "global_sparse": "SP",
     "global_sparse_default": "SP def",
     "global_sparse_same": "SP same",
-    "mod_newton_paper": "paper TD",
-    "mod_3ot_paper": "paper 3OT",
+    "mod_newton_paper": "p TD",
+    "mod_3ot_paper": "p 3OT",
 }
 LEGEND = (
     "TD, 3OT: MOD_TD, MOD_3OT by the sequence that `run` calls;\n"
@@ -148,12 +148,12 @@ def spatial_tables(rows: Sequence[Row], steps: int) -> list[Table]:
         f"case study 2: spatial slider-crank, {steps} steps, processor time in ms, one thread",
         ("nEq", "rad/s", "", *SPATIAL.values()), 3,
         "TD, 3OT: one quadratic a rod (k + 3 equations). SP same: GLOB_SP on these.\n"
-        "SP, SP def, paper TD, paper 3OT: the paper's 8k + 6 unknowns (1R3D, 2E1P), all by\n"
+        "SP, SP def, p TD, p 3OT: in the paper's 8k + 6 unknowns (1R3D, 2E1P), all by\n"
         "Newton. ~: timed on fewer steps and scaled",
     )  # fmt: skip
     ratios = table(
         "ratios (the paper's in brackets)",
-        ("nEq", "rad/s", "SP/paper TD", "SP/paper 3OT", "paper 3OT/TD", "SP/TD", "SP/3OT", "SP same/TD"), 2,
+        ("nEq", "rad/s", "SP/p TD", "SP/p 3OT", "p 3OT/TD", "SP/TD", "SP/3OT", "same/TD"), 2,
     )  # fmt: skip
     speeds = sorted({row.speed for row in rows})
     for row in rows:
@@ -162,7 +162,7 @@ def spatial_tables(rows: Sequence[Row], steps: int) -> list[Table]:
         times.add_row(str(row.n_equations), f"{row.speed:g}", "ms", *(_ms(row, n) for n in SPATIAL))
         times.add_row("", "", "error", *(_error(row, n) for n in SPATIAL))
         counts = (f"{row.iterations[n]:.2f}" if n in row.iterations else "-" for n in SPATIAL)
-        times.add_row("", "", "iterations", *counts, end_section=old is None)
+        times.add_row("", "", "iter", *counts, end_section=old is None)
         if old:
             sparse = TABLE_4_SECONDS[row.n_equations][i]
             times_of = {"mod_newton_paper": sparse / old[0][i], "mod_3ot_paper": sparse / old[1][i]}

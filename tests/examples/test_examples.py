@@ -72,6 +72,15 @@ GROUPS: dict[str, list[tuple[str, str]]] = {
     ],
     "scotch-yoke": [("R", "crank"), ("g1-P1slot1-0", "yoke")],
     "screw-jack": [("H", "screw"), ("RC", "table")],
+    # each leg as Jansen's above; the crank first, then the legs side by side
+    "six-leg-walker": [
+        ("R", "crank"),
+        *(
+            ("RRR", " ".join(f"{body}{leg}" for body in bodies.split()))
+            for bodies in ("lower_rod thigh", "upper_rod upper_triangle", "foot tendon")
+            for leg in ("", "_right", "_right_three_r", "_right_two_r", "_three", "_two")
+        ),
+    ],
     "slider-crank": [("R", "crank"), ("RRP", "piston rod")],
     "spatial-slider-crank": [("R", "crank"), ("SSP", "rod slider")],
     "stephenson-six-bar": [("R", "input"), ("g4-R3-R3", "left middle plate rod")],

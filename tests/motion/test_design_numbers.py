@@ -111,7 +111,8 @@ def _text(plan: Any) -> str:
     return plan.specification if isinstance(plan, GroupPlan) else ""
 
 
-@pytest.mark.parametrize("name", [n for n in NAMES if n not in SPATIAL])
+# Copies placed by points: a sketch with other numbers is read for each design on its own, and a guard says so.
+@pytest.mark.parametrize("name", [n for n in NAMES if n not in (*SPATIAL, "six-leg-walker")])
 def test_every_number_of_planar_examples_follows(name: str) -> None:
     data, folder = example(name)
     for zeros in (False, True):

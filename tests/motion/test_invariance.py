@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import sys
+import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
@@ -60,7 +61,12 @@ few = settings(
 planar = pytest.mark.parametrize("name", PLANAR)
 spatial = pytest.mark.parametrize("name", SPATIAL)
 every = pytest.mark.parametrize("name", PLANAR + SPATIAL)
-examples = pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.toml")), ids=lambda path: path.stem)
+# [groups] and [copies] name things within texts, which the transformations leave as they are; both have tests of their
+# own (runtime/test_named_groups.py, mechanism/test_copies.py).
+PLAIN = [
+    p for p in sorted(EXAMPLES.glob("*.toml")) if not {"groups", "copies"} & tomllib.loads(p.read_text("utf-8")).keys()
+]
+examples = pytest.mark.parametrize("path", PLAIN, ids=lambda path: path.stem)
 _known: dict[str, tuple[dict[str, Any], Outcome]] = {}
 
 
