@@ -72,7 +72,7 @@ GROUPS: dict[str, list[tuple[str, str]]] = {
     ],
     "scotch-yoke": [("R", "crank"), ("g1-P1slot1-0", "yoke")],
     "screw-jack": [("H", "screw"), ("RC", "table")],
-    # each leg as Jansen's above; the crank first, then the legs side by side
+    # each leg as Jansen's above; that the legs stand side by side, and in this order, is what the program printed
     "six-leg-walker": [
         ("R", "crank"),
         *(

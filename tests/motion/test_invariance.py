@@ -61,8 +61,9 @@ few = settings(
 planar = pytest.mark.parametrize("name", PLANAR)
 spatial = pytest.mark.parametrize("name", SPATIAL)
 every = pytest.mark.parametrize("name", PLANAR + SPATIAL)
-# [groups] and [copies] name things within texts, which the transformations leave as they are; both have tests of their
-# own (runtime/test_named_groups.py, mechanism/test_copies.py).
+# Without [groups] and [copies], which the transformations do not transform. With [groups] it is more than names: where
+# the bodies of a joint are swapped, an axis "joint J" in `where` turns round, the type still fits at the start,
+# and the motion is another one, without a word (minimal-slider-crank, paper-slider-crank): not yet repaired.
 PLAIN = [
     p for p in sorted(EXAMPLES.glob("*.toml")) if not {"groups", "copies"} & tomllib.loads(p.read_text("utf-8")).keys()
 ]

@@ -272,7 +272,7 @@ def test_copy_and_paste(page: Any) -> None:
 def test_mistakes_are_told_beside_the_thing(page: Any) -> None:
     new(page, "Four-bar")
     settled(page)
-    for text in ("2*pi*rmp*t", "2*pi*rmp*t + 0", "2*pi*rmp*t"):  # the parameters may arrive after the first answer
+    for text in ("2*pi*rmp*t", "2*pi*rmp*t + 0", "2*pi*rmp*t"):  # once the first answer lacked the hint
         page.fill("input[aria-label='F(t) of theta']", text)
         page.wait_for_selector("input[aria-label='F(t) of theta'][aria-invalid=true]")
         page.wait_for_timeout(300)
