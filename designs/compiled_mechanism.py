@@ -31,8 +31,9 @@ from ..motion.branches import follow
 from ..motion.inner_times import LARGEST_STROKE, LARGEST_SWING, LARGEST_TURN, probes, refined, steps_for, turning
 from ..motion.kinematics import prepare, run
 from ..motion.reported import followed_times, steps_of
-from ..motion.results import DriverSeries, Results
+from ..motion.results import Results
 from ..motion.run import failure_message, solve
+from ..motion.series import DriverSeries
 from ..motion.sweeps import Failure
 from ..runtime.outputs import Output
 from ..runtime.parallel import each, thread_count
