@@ -76,18 +76,18 @@ def _diagrams(content: Content) -> dict[str, str]:
 
 # ---- templates ----------------------------------------------------------------------------------------------------
 def _rendered(template: str, content: Content, figures: dict[str, str], autoescape: bool) -> str:
-    from jinja2 import Environment, StrictUndefined
+    from jinja2 import Environment, FunctionLoader, StrictUndefined
 
     marks: dict[str, Any] = {}
     if not autoescape:  # braces are LaTeX's own
         marks = {"block_start_string": "<%", "block_end_string": "%>", "variable_start_string": "<<",
                  "variable_end_string": ">>", "comment_start_string": "<#", "comment_end_string": "#>"}  # fmt: skip
     environment = Environment(
-        autoescape=autoescape, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, **marks
-    )
+        loader=FunctionLoader(lambda name: files(__package__).joinpath(name).read_text("utf-8")),
+        autoescape=autoescape, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, **marks,
+    )  # fmt: skip
     environment.filters |= FILTERS
-    source = files(__package__).joinpath(template).read_text("utf-8")
-    return environment.from_string(source).render(
+    return environment.get_template(template).render(
         c=content, m=content.model, figures=figures, transmitting=TRANSMITTING, frame=FRAME, np=np
     )
 

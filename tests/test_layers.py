@@ -1,8 +1,9 @@
-"""Rooms import only rooms below them, and no two modules have the same name."""
+"""Rooms import only rooms below them, no two modules have the same name, and no file is too long to be read."""
 
 from __future__ import annotations
 
 import ast
+import sys
 import tomllib
 from collections import Counter
 from collections.abc import Iterator
@@ -25,6 +26,7 @@ LAYERS = (
     ("api",),
     ("cli", "bench", "examples"),
 )
+LONGEST = {".py": 400, ".js": 400, ".css": 400, ".html": 400, ".jinja": 150}  # lines of a file
 LEVEL = {room: level for level, rooms in enumerate(LAYERS) for room in rooms}
 
 
@@ -80,3 +82,21 @@ def test_no_module_name_twice() -> None:
     rooms = [room for layer in LAYERS for room in layer if room != "generated"]
     names = Counter(p.stem for room in rooms for p in modules(room) if p.stem not in ("__init__", "__main__"))
     assert [name for name, count in names.items() if count > 1] == []
+
+
+def too_long(path: Path, text: str) -> bool:
+    return text.count("\n") > LONGEST.get(path.suffix, sys.maxsize)
+
+
+def test_no_file_is_too_long() -> None:
+    rooms = [*LEVEL, "tests", "fuzz", "docs"]
+    files = [p for room in rooms if room != "generated" for p in (ROOT / room).rglob("*") if p.suffix in LONGEST]
+    ours = [p for p in files if "vendor" not in p.parts]
+    assert len(ours) > 400
+    assert [str(p.relative_to(ROOT)) for p in ours if too_long(p, p.read_text("utf-8"))] == []
+
+
+def test_a_file_that_is_too_long_is_found() -> None:
+    assert too_long(Path("new.py"), "x = 1\n" * 401)
+    assert not too_long(Path("new.py"), "x = 1\n" * 400)
+    assert too_long(Path("new.py.jinja"), "{{ x }}\n" * 151)

@@ -8,21 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from assurgent.common.errors import AssemblyError
-from assurgent.mechanism import assembly
 from assurgent.mechanism.absolute import STEP, Absolute
-from assurgent.mechanism.assembly import assemble, follow
+from assurgent.mechanism.assembly import follow
 from assurgent.mechanism.bodymotion import BodyMotion
 from assurgent.mechanism.model import Body, Driver, Follower, Joint, Model
-from assurgent.mechanism.reader import load
-
-ROUNDING = 1e-12  # condition numbers here are below 100, coordinates of order 1 to 10
-
-
-def model(folder: Path, text: str) -> Model:
-    path = folder / "m.toml"
-    path.write_text("format = 1\nname = 'test'\n" + text)
-    return load(path)
+from tests.mechanism.absolute_samples import FOUR_BAR, ROUNDING, RSSR, circles, model
 
 
 def at(motion: BodyMotion, local: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -112,43 +102,6 @@ def test_gamma_is_the_change_of_the_jacobian_along_the_motion(space: str, kind: 
     expected = (ahead - behind) @ velocity / (2 * h)
     # central differences: h² of truncation, and eps/h of rounding
     np.testing.assert_allclose(system.gamma(poses, velocity), expected, atol=1e-7)
-
-
-# ---- positions, velocities, accelerations -------------------------------------------------------------------------
-FOUR_BAR = """
-space = "planar"
-[points]
-A = [0, 0]
-B = [0.1, 1.1]
-C = [3.8, 3.1]
-D = [4, 0]
-[bodies.frame]
-points = ["A", "D"]
-[bodies.crank]
-points = ["A", "B"]
-length = 1
-[bodies.rod]
-points = ["B", "C"]
-length = 4
-[bodies.rocker]
-points = ["C", "D"]
-length = 3
-[joints]
-A = { type = "R", bodies = ["frame", "crank"], at = "A" }
-B = { type = "R", bodies = ["crank", "rod"], at = "B" }
-C = { type = "R", bodies = ["rod", "rocker"], at = "C" }
-D = { type = "R", bodies = ["frame", "rocker"], at = "D" }
-[drivers]
-theta = { joint = "A", angle = "1.4 + 2*t + 0.3*sin(t)" }
-"""
-
-
-def circles(p: np.ndarray, r: float, q: np.ndarray, s: float) -> np.ndarray:
-    """Return the meeting points (n x 2), left of the way from p to q, of circles about p and q."""
-    d = np.linalg.norm(q - p, axis=1)[:, None]
-    e = (q - p) / d
-    along = (d**2 + r**2 - s**2) / (2 * d)
-    return p + along * e + np.sqrt(r**2 - along**2) * np.stack([-e[:, 1], e[:, 0]], axis=1)
 
 
 def test_four_bar_is_that_of_two_circles_and_its_rates_are_differences(tmp_path: Path) -> None:
@@ -376,98 +329,3 @@ def test_spatial_four_bar_keeps_its_lengths_and_its_rates_are_differences(tmp_pa
     velocity = np.cross(arm, ends["arm", "C"] - m.points["D"])
     differences = (ends["arm", "C"][2::3] - ends["arm", "C"][0::3]) / (2 * h)
     np.testing.assert_allclose(velocity[1::3], differences, atol=1e-5)
-
-
-RSSR = """
-space = "spatial"
-[parameters]
-c = "2.2/7"
-[points]
-A = [0, 0, 0]
-B = [1, 0, 0]
-C = ["3 + c*(2*cos(0.9) - 3*sin(0.9))", "1 + c*(3*cos(0.9) + 6*sin(0.9))", "0.5 + c*(6*cos(0.9) - 2*sin(0.9))"]
-D = [3, 1, 0.5]
-[bodies.frame]
-points = ["A", "D"]
-[bodies.crank]
-points = ["A", "B"]
-length = 1
-[bodies.coupler]
-points = ["B", "C"]
-length = 3.6
-[bodies.arm]
-points = ["D", "C"]
-[joints]
-A = { type = "R", bodies = ["frame", "crank"], at = "A", axis = [0, 0, 1] }
-B = { type = "S", bodies = ["crank", "coupler"], at = "B" }
-C = { type = "S", bodies = ["coupler", "arm"], at = "C" }
-D = { type = "R", bodies = ["frame", "arm"], at = "D", axis = [6, 2, -3] }
-[drivers]
-theta = { joint = "A", angle = "2*t" }
-"""
-
-
-# ---- assembly -----------------------------------------------------------------------------------------------------
-@pytest.mark.parametrize("seed", range(8))
-def test_a_bad_sketch_is_closed(tmp_path: Path, seed: int) -> None:
-    m = model(tmp_path, FOUR_BAR)
-    random = np.random.default_rng(seed)
-    bodies = dict(m.bodies)
-    for name in m.movable:
-        angle = bodies[name].angle + 0.7 * random.standard_normal()
-        rotation = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
-        bodies[name] = replace(bodies[name], origin=bodies[name].origin + random.standard_normal(2), rotation=rotation)
-    sketch = replace(m, bodies=bodies)
-    poses = assemble(sketch, {"theta": 1.4})
-    assert np.abs(Absolute(sketch).rows(poses, {"theta": 1.4})).max() < 1e-13 * m.size
-
-
-def test_a_far_driver_keeps_the_way_of_assembly(tmp_path: Path) -> None:
-    m = model(tmp_path, FOUR_BAR)
-    system = Absolute(m)
-    k = system.index["rocker"]
-    for theta in np.linspace(-3, 3, 13):
-        poses = assemble(m, {"theta": float(theta)})
-        B = np.array([[np.cos(theta), np.sin(theta)]])
-        expected = circles(B, 4.0, np.array([[4.0, 0.0]]), 3.0)[0]
-        found = poses.origin[k] + poses.rotation[k] @ np.append(m.bodies["rocker"].points["C"], 0.0)
-        np.testing.assert_allclose(found[:2], expected, atol=ROUNDING)
-
-
-def test_what_cannot_be_assembled_is_named_with_its_gap(tmp_path: Path) -> None:
-    m = model(tmp_path, FOUR_BAR.replace("length = 4", "length = 9"))
-    with pytest.raises(AssemblyError, match=r"theta = 1.4: joint '[ABCD]' stays open by \d"):
-        assemble(m, {"theta": 1.4})
-
-
-def test_a_lost_assembly_tells_the_time(tmp_path: Path) -> None:
-    # crank 3, rod 2, rocker 2, ground 4: the crank stops where |B - D| = 4, at cos θ = 9/24
-    text = FOUR_BAR.replace("length = 4", "length = 2.001").replace("length = 3", "length = 2")
-    text = text.replace("length = 1", "length = 3").replace("B = [0.1, 1.1]", "B = [3, 0.2]")
-    text = text.replace("C = [3.8, 3.1]", "C = [3.5, 2]").replace("1.4 + 2*t + 0.3*sin(t)", "0.1 + t")
-    with pytest.raises(AssemblyError, match=r"at t = (\d\.\d+)") as caught:
-        follow(model(tmp_path, text), np.linspace(0, 2, 9))
-    limit = np.arccos((25 - 4.001**2) / 24) - 0.1
-    assert abs(float(str(caught.value).split("t = ")[1].split()[0]) - limit) < 1e-3
-
-
-def test_some_bodies_can_be_unknown_and_the_others_stand(tmp_path: Path) -> None:
-    m = model(tmp_path, FOUR_BAR)
-    system = Absolute(m, ["rod", "rocker"])
-    assert set(system.names) == {"B", "C", "D"}
-    assert system.n_columns == 6
-    poses = assemble(m, {"theta": 1.4})
-    np.testing.assert_allclose(system.rows(poses, {}), 0, atol=ROUNDING)
-    np.testing.assert_array_equal(assemble(m, {}, poses, unknown=["rod", "rocker"]).origin[1], poses.origin[1])
-
-
-def test_sparse_least_squares_close_the_same_poses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for text in (FOUR_BAR, RSSR):
-        m = model(tmp_path, text)
-        dense = assemble(m, {"theta": 1.2})
-        with monkeypatch.context() as patch:
-            patch.setattr(assembly, "DENSE", 0)
-            sparse = assemble(m, {"theta": 1.2})
-        np.testing.assert_allclose(sparse.origin, dense.origin, atol=ROUNDING)
-        if text == FOUR_BAR:  # the spin of a rod is of no account
-            np.testing.assert_allclose(sparse.angle, dense.angle, atol=ROUNDING)
