@@ -41,6 +41,7 @@ from ..runtime.program import GroupStep, Program
 from ..runtime.sequence import SOLVED_KINDS, Ints
 from ..runtime.timefunctions import check_times
 from .batch import Batch, arrays_of, parts_of, series_of
+from .named_designs import hold_misfitting
 from .sensitivities import ColumnCarrier, Sensitivities, not_whole
 
 if TYPE_CHECKING:
@@ -65,6 +66,7 @@ class Traceable:
         self.structure: Structure
         self.program: Program
         self.structure, self.program = prepare(self.traced.model)
+        self.held = hold_misfitting(self.traced, self.model) if self.traced.model.groups else ()
         self.numbers = self.traced.tape.compiled(self.program.sequence.values)
         self.nominal: Model = nominal(self.traced.model)
 
@@ -286,6 +288,11 @@ class CompiledMechanism:
             raise InputError(
                 f"{self.mechanism.origin}: a mechanism with a driver that is a Python function has no sensitivities - "
                 "replace the driver by a formula or a table"
+            )
+        if self.mechanism.held:
+            raise InputError(
+                f"{self.mechanism.origin}: [groups] does not go along with {', '.join(self.mechanism.held)}: in "
+                "`where` write formulas in the parameters, or compile(parameters=...) without these"
             )
         if self._carrier is None:
             self._carrier = ColumnCarrier(self)
