@@ -29,9 +29,9 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from assurgent.builder import Mechanism
     from assurgent.common.errors import AssemblyError, AssurgentError, GenerationError, InputError
     from assurgent.designs.population import batch
+    from assurgent.facade import Mechanism
     from assurgent.linkages import four_bar, slider_crank
     from assurgent.motion.results import Results
     from assurgent.runtime.group_type import GroupType
@@ -45,7 +45,7 @@ _HOMES = {
     "AssurgentError": ("assurgent.common.errors", "AssurgentError"),
     "GenerationError": ("assurgent.common.errors", "GenerationError"),
     "InputError": ("assurgent.common.errors", "InputError"),
-    "Mechanism": ("assurgent.builder", "Mechanism"),
+    "Mechanism": ("assurgent.facade", "Mechanism"),
     "Results": ("assurgent.motion.results", "Results"),
     "GroupType": ("assurgent.runtime.group_type", "GroupType"),
     "batch": ("assurgent.designs.population", "batch"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .builder import Mechanism
+from .facade import Mechanism
 
 Length = float | str  # a number, or a formula such as "25 mm"
 

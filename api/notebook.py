@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from assurgent.mechanism.model import Model
     from assurgent.motion.results import Results
 
-    from .builder import Mechanism
+    from .facade import Mechanism
 
 HEIGHT = 640  # pixels of a film's frame
 

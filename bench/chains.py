@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..builder import Mechanism
+from ..facade import Mechanism
 from ..mechanism.plans.plan import Array
 from ..motion.kinematics import prepare
 from ..motion.run import begin

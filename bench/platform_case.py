@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..builder import Mechanism
+from ..facade import Mechanism
 from ..mechanism.plans.plan import Array
 from ..motion.kinematics import prepare
 from ..runtime.program import Terms

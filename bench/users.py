@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from ..builder import Mechanism
 from ..designs.compiled_mechanism import CompiledMechanism
+from ..facade import Mechanism
 from ..mechanism.plans.plan import Array
 from . import chains, design_rows, dynamics_cases, startup
 from . import dynamics_study as dynamics

@@ -11,7 +11,8 @@ from rich.table import Table
 
 if TYPE_CHECKING:
     from ..mechanism.model import Model
-    from ..motion.results import Array, Results
+    from ..motion.results import Results
+    from ..motion.series import Array
 
 ROWS = 12
 SHORT = dict(

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..mechanism.plans.plan import Array
-from ..motion.results import BodySeries, JointSeries, PointSeries
+from ..motion.series import BodySeries, JointSeries, PointSeries
 from ..runtime.outputs import Output
 
 

@@ -17,32 +17,27 @@ from numpy.typing import NDArray
 
 from ..common.errors import AssemblyError, AssurgentError, InputError, nearest
 from ..common.status import MESSAGES, NO_ASSEMBLY
-from ..common.turns import DEEPEST
 from ..mechanism.arguments import names as names_in
 from ..mechanism.arguments import times_of
-from ..mechanism.model import Model
-from ..mechanism.numbers.nominal import nominal
 from ..mechanism.numbers.traced import Traced
-from ..mechanism.numbers.tracing import TracedModel, free_parameters, trace
 from ..mechanism.plans.plan import Array
-from ..mechanism.reader import from_data
-from ..mechanism.structure import Structure
 from ..motion.branches import follow
-from ..motion.inner_times import LARGEST_STROKE, LARGEST_SWING, LARGEST_TURN, probes, refined, steps_for, turning
-from ..motion.kinematics import prepare, run
-from ..motion.reported import followed_times, steps_of
-from ..motion.results import DriverSeries, Results
-from ..motion.run import failure_message, solve
+from ..motion.kinematics import run
+from ..motion.reported import steps_of
+from ..motion.results import Results
+from ..motion.run import failure_message
+from ..motion.series import DriverSeries
 from ..motion.sweeps import Failure
 from ..runtime.outputs import Output
 from ..runtime.parallel import each, thread_count
 from ..runtime.parallel import threads as using_threads
-from ..runtime.program import GroupStep, Program
+from ..runtime.program import GroupStep
 from ..runtime.sequence import SOLVED_KINDS, Ints
 from ..runtime.timefunctions import check_times
 from .batch import Batch, arrays_of, parts_of, series_of
-from .named_designs import hold_misfitting
+from .design_times import DesignTimes
 from .sensitivities import ColumnCarrier, Sensitivities, not_whole
+from .traceable import Traceable
 
 if TYPE_CHECKING:
     import pandas
@@ -50,39 +45,6 @@ if TYPE_CHECKING:
     from .objectives import Objective
 
 RESIDUAL_BOUND = 1e-9  # relative; above, a linkage that is closed by special lengths only is none at this design
-
-
-RODS = 12  # so many times more inner steps where the rotation of a rod is asked for, which follows from all of them
-
-
-class Traceable:
-    """A mechanism read and planned once: its traced model, its program, and the function from designs to numbers."""
-
-    def __init__(
-        self, data: Mapping[str, Any], origin: str, folder: Path | None, names: Sequence[str] | None = None
-    ) -> None:
-        self.data, self.origin, self.folder = data, origin, folder
-        self.traced: TracedModel = trace(data, free_parameters(data) if names is None else names, origin, None, folder)
-        self.structure: Structure
-        self.program: Program
-        self.structure, self.program = prepare(self.traced.model)
-        self.held = hold_misfitting(self.traced, self.model) if self.traced.model.groups else ()
-        self.numbers = self.traced.tape.compiled(self.program.sequence.values)
-        self.nominal: Model = nominal(self.traced.model)
-
-    @property
-    def reusable(self) -> bool:
-        """Whether results follow from the rows alone: drivers in Python are computed from the model."""
-        return self.program.sequence.motions is not None
-
-    def at(self, design: Mapping[str, float]) -> tuple[Array, bool]:
-        """Return the numbers of one design, and whether it is read and planned alike."""
-        values, kept = self.numbers.evaluate(self.traced.design(design))
-        return np.ascontiguousarray(values[:, 0]), bool(kept[0])
-
-    def model(self, design: Mapping[str, float]) -> Model:
-        """Return the model of a design, read anew."""
-        return from_data(self.data, self.origin, design, self.folder)
 
 
 class CompiledMechanism:
@@ -164,14 +126,13 @@ class CompiledMechanism:
         self.groups = [sequence.items[i].group_step for i in self.solving]
         self.unknowns = np.array([0 if g is None else len(g.phi_rows) for g in self.groups], dtype=np.int64)
         self.unknowns[[sequence.items[i].kind == "angle" for i in self.solving]] = -1
-        self._inner, self._rounds = np.zeros(0), 0  # further inner instants, for what turns faster than its driver
         self.angle_items = [sequence.body_angles[b] for b in bodies]
         self.outputs = np.array(outputs, dtype=np.int64).reshape(-1, 6)
         functions = sequence.motions
         assert functions is not None
         self.functions = functions
         self.driver_rows = np.array(list(m.program.drivers.values()), dtype=np.int64)
-        self._still: tuple[Array, Ints] | None = None  # grid and asked lanes where no driver depends on the design
+        self.times = DesignTimes(m, self.time, self.wanted, self.functions, self.driver_rows)
         self._steps: dict[bool, tuple[Ints, ...]] = {}
         self._spare: dict[int, list[Any]] = {}
         self._carrier: ColumnCarrier | None = None
@@ -192,42 +153,6 @@ class CompiledMechanism:
             sequence.steps("angles", self.angle_items),
             self.outputs,
         )
-
-    def _grid(self, numbers: Array) -> tuple[Array, Ints]:
-        """Return the asked instants with inner ones, fine enough for the fastest design, and the asked lanes."""
-        if self._still is not None:
-            return self._still
-        grid = np.union1d(self._refined(numbers), self._inner)
-        program = self.mechanism.program
-        while program.turning_rows and len(more := turning(solve(program, grid, numbers=numbers[0]))):
-            grid = np.union1d(grid, more)
-        found = grid, np.searchsorted(grid, self.time)
-        if not self.mechanism.program.sequence.moving:
-            self._still = found
-        return found
-
-    def _refined(self, numbers: Array) -> Array:
-        from .design_kernels import longest_ways
-
-        m, time = self.mechanism, self.time
-        start = float(m.nominal.simulation.start)
-        time = time if time[0] == start else np.concatenate([[start], time])
-        sequence = m.program.sequence
-        largest = np.array(
-            [
-                LARGEST_TURN if d.kind in ("angle", "turn") else LARGEST_STROKE * m.nominal.size
-                for d in m.traced.model.drivers.values()
-            ]
-        )
-        if any(output.function == "write_rod" for places in self.places.values() for output, _ in places):
-            largest /= RODS
-        if len(time) < 2 or not len(self.driver_rows):
-            return time
-        looked = probes(time)
-        state, ways = np.empty((3, m.program.n_rows, len(looked))), np.zeros(len(looked) - 1)
-        few = numbers if sequence.moving else numbers[:1]
-        longest_ways(self._functions(), few, looked, state, self.driver_rows, largest, LARGEST_SWING, ways)
-        return refined(time, steps_for(ways, len(time) - 1).astype(np.int64))
 
     def _functions(self) -> tuple[Ints, Array, Array]:
         return self.functions.code, self.functions.numbers, self.functions.work()
@@ -330,7 +255,7 @@ class CompiledMechanism:
         out, answers = np.empty((1, 3, self.width)), np.zeros((1, 5), dtype=np.int64)
         numbers, kept = self.mechanism.numbers.evaluate(values)
         numbers = np.ascontiguousarray(numbers.T)
-        grid, lanes = self._grid(numbers)
+        grid, lanes = self.times.grid(numbers)
         self._lanes = grid
         state = self._run(numbers, kept, grid, lanes, self._phases(len(grid)), out, answers)
         if answers[0, 0] == 0:
@@ -363,30 +288,16 @@ class CompiledMechanism:
                 edges = np.linspace(0, count, min(thread_count(), count) + 1).astype(int).tolist()
                 parts = [slice(a, b) for a, b in itertools.pairwise(edges)]
                 each(evaluate, parts)
-                grid, lanes = self._grid(numbers)
+                grid, lanes = self.times.grid(numbers)
                 phases = self._phases(count * len(grid))
                 self._lanes = grid
                 each(solve, parts)
-            if self._closer(numbers, answers, grid):
+            if self.times.closer(numbers, answers, grid):
                 return self._solved(values, threads)
         apart: dict[int, Any] = {}
         for i in np.flatnonzero(answers[:, 0] == 3).tolist():
             apart[i] = self._alone(dict(zip(self.names, values[:, i].tolist(), strict=True)), out[i], answers[i])
         return out, answers, apart
-
-    def _closer(self, numbers: Array, answers: Ints, grid: Array) -> bool:
-        """Have inner instants between which the first design that turns too far does not; False where none does."""
-        from .design_kernels import TOO_FAR
-
-        which = np.flatnonzero(answers[:, 2] == TOO_FAR)
-        if len(which) == 0 or self._rounds == DEEPEST:
-            return False
-        sequence = self.mechanism.program.sequence
-        solution = follow(self.mechanism.program, grid, numbers=numbers[which[0]])
-        parts = [part for name in self.wanted for part in sequence.written[name] if part is not None]
-        self._inner, self._still = np.union1d(self._inner, followed_times(solution, parts)), None
-        self._rounds += 1
-        return True
 
     def _run(
         self, numbers: Array, kept: NDArray[np.bool_], grid: Array, lanes: Ints, phases: tuple[Ints, ...], out: Array,

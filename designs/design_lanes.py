@@ -15,7 +15,7 @@ from ..mechanism.plans.plan import Array
 from ..motion.reported import steps_of
 from ..runtime.partials import partials
 from ..runtime.sequence import SOLVED_KINDS, Ints
-from .compiled_mechanism import Traceable
+from .traceable import Traceable
 
 BLOCK = 128  # designs at once: their numbers and changes stay near
 

@@ -18,7 +18,7 @@ from ..motion.kinematics import Outcome, asked_times, prepare, run_program
 from ..runtime.parallel import threads as using_threads
 from ..runtime.program import Program
 from ..runtime.timefunctions import check_times
-from .compiled_mechanism import Traceable
+from .traceable import Traceable
 
 if TYPE_CHECKING:
     from ..dynamics.repeated_simulation import Again, Begun

@@ -129,7 +129,7 @@ class Sweeper:
         if c.supported:
             numbers, kept = c.mechanism.numbers.evaluate(columns)
             numbers = np.ascontiguousarray(numbers.T)
-            grid, lanes = c._grid(numbers)
+            grid, lanes = c.times.grid(numbers)
             c._run(numbers, kept, grid, lanes, c._phases(1 << 30), out, answers)
         for i in np.flatnonzero(answers[:, 0] == 3).tolist():
             c._alone(dict(zip(self.names, values[i].tolist(), strict=True)), out[i], answers[i])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -15,7 +15,7 @@ from ..mechanism.structure import Structure
 from ..runtime.named_plan import plan_alike, plan_as_fits
 from ..runtime.program import GroupStep, Program, build
 from ..runtime.solvers import bind
-from .coordinates import JointCoordinate, driven_by
+from .coordinates import Gauge, JointCoordinate, Weighed, driven_by
 from .instant_kinematics import Mechanics
 from .posture import Posture
 
@@ -76,6 +76,16 @@ class Sets:
                 self.refused[chosen] = error
                 raise
         return self._built[chosen]
+
+    def best(self, weighed: Weighed, gauge: Gauge, listed: Sequence[int], count: int) -> Chosen | None:
+        """Return the best set of so many of the listed coordinates that is not refused; None without one."""
+        usable = list(listed)
+        while len(best := weighed.best(usable)) >= count:
+            chosen = tuple(sorted(gauge.all[i] for i in best))
+            if chosen not in self.refused:
+                return chosen
+            usable.remove(min(best, key=lambda i: weighed.cosines[i]))
+        return None
 
     def met(self) -> list[tuple[Chosen, dict[JointCoordinate, float]]]:
         """Return the sets that were built here, and where their coordinates were."""

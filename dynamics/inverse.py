@@ -16,8 +16,9 @@ from ..mechanism.structure import Group, Structure
 from ..motion.branches import follow
 from ..motion.kinematics import diagnostics, prepare
 from ..motion.reported import reported
-from ..motion.results import DriverSeries, Results
+from ..motion.results import Results
 from ..motion.run import Solution
+from ..motion.series import DriverSeries
 from ..motion.sweeps import Failure
 from ..runtime.program import Program
 from ..runtime.timefunctions import check_times

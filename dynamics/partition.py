@@ -6,7 +6,7 @@ stay closed to rounding for any duration; only the coordinates and their rates a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -98,21 +98,17 @@ class Partition:
     def _first(self, start: Start, values: dict[JointCoordinate, float]) -> Chosen:
         """Return the best set at the start, of those that can be built."""
         weighed = self._weighed_at(start.posture)
-        usable = list(self.gauge.listed)
-        while True:
-            best = weighed.best(usable)
-            if len(best) < self.f:
-                why = "; ".join(dict.fromkeys(str(error) for error in self.sets.refused.values()))
-                raise NoCoordinatesError(
-                    f"{self.model.origin or self.model.name}: no {self.f} joint coordinates (R, P, slot, C or H) tell "
-                    f"the position of this mechanism{f' ({why})' if why else ''}"
-                )
-            chosen = tuple(sorted(self.gauge.all[i] for i in best))
+        while (chosen := self.sets.best(weighed, self.gauge, self.gauge.listed, self.f)) is not None:
             try:
                 self.sets.build(chosen, start.posture, self._driven(chosen, values))
                 return chosen
-            except AssurgentError:
-                usable.remove(min(best, key=lambda i: weighed.cosines[i]))
+            except AssurgentError as error:
+                self.sets.refused[chosen] = error
+        why = "; ".join(dict.fromkeys(str(error) for error in self.sets.refused.values()))
+        raise NoCoordinatesError(
+            f"{self.model.origin or self.model.name}: no {self.f} joint coordinates (R, P, slot, C or H) tell "
+            f"the position of this mechanism{f' ({why})' if why else ''}"
+        )
 
     def _driven(self, chosen: Chosen, values: dict[JointCoordinate, float]) -> Array:
         """Return the values of all drivers and of the chosen coordinates at the start."""
@@ -247,7 +243,7 @@ class Partition:
             mechanics.bridge = None
         self._distance = min(mechanics.conditioning().values(), default=1.0)
         mine = weighed.quality([self.gauge.all.index(c) for c in self.chosen])
-        best = self._best(weighed, self.gauge.listed)
+        best = self.sets.best(weighed, self.gauge, self.gauge.listed, self.f)
         better = best is not None and weighed.quality([self.gauge.all.index(c) for c in best]) > self._clearly * mine
         if best is not None and better and self._change(best, moved, self._distance):
             return weighed
@@ -313,7 +309,7 @@ class Partition:
     def _entered_at(self, posture: Posture, least: float) -> list[Weighed]:
         """Enter the best coordinates at a posture behind a dead point, and return their criterion; [] too near it."""
         weighed = self._weighed_at(posture)
-        best = self._best(weighed, self.gauge.listed)
+        best = self.sets.best(weighed, self.gauge, self.gauge.listed, self.f)
         try:
             return [weighed] if best is not None and self._entered(best, posture, least) else []
         except AssurgentError:  # a group cannot be assembled so near its dead point
@@ -325,19 +321,8 @@ class Partition:
         It weighs with the masses: coordinates that carry almost all of them look best up to their dead point.
         """
         others = [i for i in self.gauge.listed if self.gauge.all[i] not in self.chosen]
-        best = self._best(weighed, others)
+        best = self.sets.best(weighed, self.gauge, others, self.f)
         return best is not None and self._change(best, moved, CLEARER * self._distance)
-
-    def _best(self, weighed: Weighed, listed: Sequence[int]) -> Chosen | None:
-        usable = list(listed)
-        while True:
-            best = weighed.best(usable)
-            if len(best) < self.f:
-                return None
-            chosen = tuple(sorted(self.gauge.all[i] for i in best))
-            if chosen not in self.sets.refused:
-                return chosen
-            usable.remove(min(best, key=lambda i: weighed.cosines[i]))
 
     def _change(self, chosen: Chosen, moved: Moved, least: float) -> bool:
         """Go over to other coordinates; False where they cannot be had, or are near a dead point of their own."""

@@ -12,7 +12,8 @@ from ..mechanism.bodymotion import BodyMotion
 from ..mechanism.geometry import perpendicular, rotation_between
 from ..mechanism.model import Array, Model
 from ..motion.measure import measure
-from ..motion.results import (
+from ..motion.results import Results, vectors_of
+from ..motion.series import (
     ActuatorSeries,
     BodySeries,
     DriverSeries,
@@ -20,8 +21,6 @@ from ..motion.results import (
     JointSeries,
     PointSeries,
     ReactionSeries,
-    Results,
-    vectors_of,
 )
 from ..runtime.driver_motions import driver_values
 from .inertia import line_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from assurgent.builder import Mechanism
+from assurgent.facade import Mechanism
 
 CRANK, BAR = 2.0, 6.0  # metres; the moving bars and the distances between the fixed pins are all equal
 SPEED = 34.96  # of the crank, rad/s

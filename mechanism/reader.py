@@ -114,7 +114,7 @@ def from_data(
     builder = JointBuilder(source, assembly, tied)
     joints = {joint.name: builder.build(joint) for joint in tied}
     masses = _masses(source, assembly, tied)
-    check_sharing(source, assembly, tied)
+    check_sharing(source, assembly, tied, joints)
     add_centres(source, assembly, places, masses, tied)
     coordinates = DriverReader(source, assembly, {joint.name: joint for joint in declared}, joints)
     drivers = coordinates.drivers()

@@ -12,12 +12,13 @@ from . import geometry
 from .bodies import Part
 from .file_values import Source
 from .geometry import Pose
-from .model import FRAME, Array, Mass, Member
+from .model import FRAME, Array, Joint, Mass, Member
 from .numbers import arithmetic
 
 COMMON_POINT = ("R", "S", "U")  # joints whose `at` is the same point on both bodies
 SLIDING = ("P", "slot", "C", "H", "planar")  # joints whose `at` is a point of the second body
 _SAME = 1e-9  # places nearer than this share of the body's size are one
+_ON_AXIS = 1e-9  # a point is on a hinge's axis where it is nearer than this share of its distance from the hinge
 
 
 @dataclass(eq=False, slots=True)
@@ -143,16 +144,23 @@ def _weld(assembly: Assembly, name: str, neighbours: Mapping[str, list[str]], pl
     assembly.home.update(dict.fromkeys(rigid.members, name))
 
 
-def check_sharing(source: Source, assembly: Assembly, joints: Iterable[Declared]) -> None:
-    """Refuse a point of several bodies without a joint there; give the name of a sliding one to the second body."""
+def check_sharing(
+    source: Source, assembly: Assembly, declared: Iterable[Declared], joints: Mapping[str, Joint]
+) -> None:
+    """Refuse a point of several bodies without a joint there; give the name of a sliding one to the second body.
+
+    In space a hinge holds every point of its axis together, not only the one that it is at.
+    """
     at: dict[str, list[Declared]] = {}
-    for joint in joints:
+    for joint in declared:
         if joint.at is not None:
             at.setdefault(joint.at, []).append(joint)
+    hinges = [joint for joint in joints.values() if joint.kind == "R" and source.dimension == 3]
     for point, owners in assembly.owners().items():
         if len(owners) == 1:
             continue
         groups = _groups(assembly, owners, at.get(point, []))
+        beside = _on_hinges(assembly, groups, point, hinges) if len(set(groups.values())) > 1 else ""
         if len(set(groups.values())) == 1:
             continue
         guides = set()
@@ -166,7 +174,7 @@ def check_sharing(source: Source, assembly: Assembly, joints: Iterable[Declared]
             listed = ", ".join(names[:6]) + (", ..." if len(names) > 6 else "")
             source.fail(
                 ("points", point),
-                f"is a point of {listed}, but no joint or weld there holds them all together - "
+                f"is a point of {listed}, but no joint or weld there holds them all together{beside} - "
                 "add the joint, or give the bodies points of their own",
             )
         for body in guiding:
@@ -181,6 +189,25 @@ def _groups(assembly: Assembly, owners: list[str], joints: list[Declared]) -> di
         if joint.kind in COMMON_POINT and first in sets and second in sets:
             sets.join(first, second)
     return {body: sets.find(body) for body in owners}
+
+
+def _on_hinges(assembly: Assembly, groups: dict[str, str], point: str, hinges: Iterable[Joint]) -> str:
+    """Join the groups of bodies that a hinge with the point on its axis holds together; say which misses it."""
+    beside = ""
+    for hinge in hinges:
+        if hinge.first not in groups or hinge.second not in groups or groups[hinge.first] == groups[hinge.second]:
+            continue
+        one = assembly.bodies[hinge.first].points[point] - hinge.a
+        two = assembly.bodies[hinge.second].points[point] - hinge.b
+        along = [one @ hinge.axis_a, two @ hinge.axis_b]
+        apart = [one - along[0] * hinge.axis_a, two - along[1] * hinge.axis_b, np.atleast_1d(along[0] - along[1])]
+        gap = arithmetic.larger(arithmetic.norm(x) for x in apart)
+        if gap > _ON_AXIS * arithmetic.larger((arithmetic.norm(one), arithmetic.norm(two))):
+            beside = f" (it misses the axis of '{hinge.name}' by {float(gap):.3g} m)"
+            continue
+        left, kept = groups[hinge.second], groups[hinge.first]
+        groups.update({body: kept for body, group in groups.items() if group == left})
+    return beside
 
 
 def total_mass(masses: Mapping[str, Mass], rigid: Rigid) -> Mass | None:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .results import FORMAT, Array, Results, Series, from_tree, series_arrays
+from .results import FORMAT, Results, from_tree
+from .series import Array, Series, series_arrays
 from .writers import short_text
 
 if TYPE_CHECKING:

@@ -8,7 +8,8 @@ from itertools import combinations
 import numpy as np
 
 from ..mechanism.model import FRAME, Model
-from .results import Array, Results
+from .results import Results
+from .series import Array
 
 PARALLEL = 1e-9  # of the fastest turning: bodies that turn alike have their centre at infinity
 

@@ -16,7 +16,7 @@ from ..mechanism.model import FRAME, Array, Joint, Model
 from ..runtime.outputs import angle_driver, homes, point_bodies, small_to_zero, turn_driver
 from ..runtime.parallel import each
 from ..runtime.sequence import Ints
-from .results import BodySeries, DriverSeries, JointSeries, PointSeries
+from .series import BodySeries, DriverSeries, JointSeries, PointSeries
 
 
 def still(model: Model, n: int) -> BodyMotion:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from ..mechanism.model import FRAME, Model
-from .results import Array, Results
+from .results import Results
+from .series import Array
 
 STILL = 1e-9  # of the largest rate: below it a joint stands, and the advantage has no bound
 

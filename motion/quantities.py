@@ -10,7 +10,8 @@ import numpy as np
 
 from ..common.errors import InputError, nearest
 from ..common.si_units import FORCES, HALF_TURN, LENGTHS, TIMES
-from .results import Array, Results
+from .results import Results
+from .series import Array
 
 # what may stand before a name that means several things, and the table that it says
 KINDS = {

@@ -12,8 +12,8 @@ from ..common.turns import begun
 from ..mechanism.plans.plan import Array
 from ..runtime.outputs import JOINT_KINDS, Output
 from ..runtime.sequence import Ints
-from .results import BodySeries, DriverSeries, JointSeries, PointSeries
 from .run import Solution
+from .series import BodySeries, DriverSeries, JointSeries, PointSeries
 
 Value = TypeVar("Value")
 CHUNK = 1 << 22  # numbers

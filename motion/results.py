@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,123 +12,26 @@ from numpy.typing import NDArray
 
 from ..common.errors import InputError, nearest
 from ..mechanism.model import FRAME, Model
+from .series import (
+    TABLES,
+    ActuatorSeries,
+    Array,
+    BodySeries,
+    DriverSeries,
+    EnergySeries,
+    JointSeries,
+    PointSeries,
+    ReactionSeries,
+    Series,
+    VectorSeries,
+    series_arrays,
+)
 
 if TYPE_CHECKING:
     import pandas
     import xarray
 
-Array = NDArray[np.float64]
 FORMAT = 1
-
-
-@dataclass(frozen=True, eq=False)
-class PointSeries:
-    """A point: position, velocity, acceleration (and jerk where it was asked), each n x 2 or n x 3, global axes."""
-
-    position: Array
-    velocity: Array
-    acceleration: Array
-    jerk: Array | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class BodySeries:
-    """A body. Planar: angle and its rates, each n. Spatial: rotation n x 3 x 3 (columns are the body's axes in global
-    axes, so that a row is a row of the matrix), angular velocity and acceleration n x 3 in global axes."""
-
-    angular_velocity: Array
-    angular_acceleration: Array
-    angle: Array | None = None
-    rotation: Array | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class JointSeries:
-    """The coordinates of a joint, each n.
-
-    R: angle, rate, acceleration. P, slot: displacement, rate, acceleration. C, H: angle, rate, acceleration and
-    displacement, displacement_rate, displacement_acceleration.
-    """
-
-    rate: Array
-    acceleration: Array
-    angle: Array | None = None
-    displacement: Array | None = None
-    displacement_rate: Array | None = None
-    displacement_acceleration: Array | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class VectorSeries:
-    """A vector of a body with its rates, each n x 2 or n x 3, global axes."""
-
-    value: Array
-    rate: Array
-    acceleration: Array
-
-
-@dataclass(frozen=True, eq=False)
-class DriverSeries:
-    """A driver: its value, and its effort where dynamics was asked, each n."""
-
-    value: Array
-    effort: Array | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class ActuatorSeries:
-    """An actuator's effort, n."""
-
-    effort: Array
-
-
-@dataclass(frozen=True, eq=False)
-class ReactionSeries:
-    """What the first body of a joint exerts on the second: force n x 2 or n x 3, moment n or n x 3, global axes."""
-
-    force: Array
-    moment: Array
-
-
-@dataclass(frozen=True, eq=False)
-class EnergySeries:
-    """Kinetic, potential and total energy, each n."""
-
-    kinetic: Array
-    potential: Array
-    total: Array
-
-
-Series = (
-    PointSeries
-    | BodySeries
-    | JointSeries
-    | VectorSeries
-    | DriverSeries
-    | ActuatorSeries
-    | ReactionSeries
-    | EnergySeries
-)
-
-# The tables of a result file by name, in the order in which they are written, and what stands in them.
-TABLES: dict[str, type[Series]] = {
-    "points": PointSeries,
-    "bodies": BodySeries,
-    "joints": JointSeries,
-    "drivers": DriverSeries,
-    "actuators": ActuatorSeries,
-    "reactions": ReactionSeries,
-    "vectors": VectorSeries,
-}
-# What stands first among the quantities of a body or a joint: its coordinate.
-COORDINATES = ("angle", "rotation", "displacement")
-
-
-def series_arrays(series: Series) -> dict[str, Array]:
-    """Return the arrays of a series by name, its coordinate first, without those that it lacks."""
-    held = {f.name: getattr(series, f.name) for f in fields(series) if getattr(series, f.name) is not None}
-    first = [name for name in COORDINATES if name in held][:1]
-    return {name: held[name] for name in [*first, *(name for name in held if name not in first)]}
 
 
 @dataclass(frozen=True, eq=False, repr=False)

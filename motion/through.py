@@ -22,8 +22,9 @@ from ..runtime.program import GroupStep
 from .branches import follow
 from .closer_look import conditioning
 from .kinematics import Outcome, asked_times, prepare, report, run
-from .results import DriverSeries, Results
+from .results import Results
 from .run import Solution, failure_message
+from .series import DriverSeries
 
 CLEAR = 0.05  # conditioning at which the driver gives way, and takes over again
 BEYOND = 1e-3  # of the size (or radians): farther beyond its range a driver asks for another motion

@@ -13,7 +13,8 @@ import numpy as np
 
 from ..common.errors import InputError
 from ..common.files import check_target, write_whole
-from .results import FORMAT, TABLES, Results, from_tree
+from .results import FORMAT, Results, from_tree
+from .series import TABLES
 
 TEXTS = ("parameters", "independent", "diagnostics")  # in files of arrays they are text
 ENDINGS = (".csv", ".json", ".parquet", ".nc", ".npz")

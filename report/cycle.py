@@ -13,7 +13,8 @@ from ..mechanism.structure import Structure
 from ..motion.branches import follow
 from ..motion.closer_look import quality
 from ..motion.kinematics import report as results_of
-from ..motion.results import JointSeries, Results
+from ..motion.results import Results
+from ..motion.series import JointSeries
 from ..motion.sweeps import Failure
 from ..runtime.program import GroupStep, Program
 

@@ -7,7 +7,8 @@ import numpy as np
 from ..mechanism.assembly import follow
 from ..mechanism.bodymotion import BodyMotion
 from ..mechanism.model import FRAME, Array, Model
-from ..motion.results import BodySeries, DriverSeries, PointSeries, Results
+from ..motion.results import Results
+from ..motion.series import BodySeries, DriverSeries, PointSeries
 
 INSTANTS = 121  # of an answer that is soon replaced
 

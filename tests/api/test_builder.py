@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assurgent.builder import Mechanism
 from assurgent.common.errors import InputError
+from assurgent.facade import Mechanism
 from assurgent.mechanism.reader import load
 from assurgent.mechanism.toml_text import to_toml
 

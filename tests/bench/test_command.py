@@ -12,8 +12,8 @@ from assurgent.bench import claims, peers, startup
 from assurgent.bench import printed_tables as report
 from assurgent.bench.competitors import Row
 from assurgent.bench.data_files import FOLDER
-from assurgent.builder import Mechanism
 from assurgent.cli.commands import main
+from assurgent.facade import Mechanism
 
 KEYS = {"fill", "mod_td", "mod_3ot", "global", "global_sparse", "global_sparse_default"}
 

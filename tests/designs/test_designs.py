@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from assurgent.builder import Mechanism
 from assurgent.common.errors import AssemblyError, InputError
+from assurgent.facade import Mechanism
 from assurgent.motion.kinematics import run
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

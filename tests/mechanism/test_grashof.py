@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from assurgent.builder import Mechanism
+from assurgent.facade import Mechanism
 from assurgent.mechanism.grashof import four_bars
 
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from assurgent.builder import Mechanism
 from assurgent.common.errors import AssurgentError
+from assurgent.facade import Mechanism
 from assurgent.mechanism.absolute import Absolute
 from assurgent.mechanism.model import Array, Model
 from assurgent.mechanism.structure import analyse

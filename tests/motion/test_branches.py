@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from assurgent.builder import Mechanism
 from assurgent.common.errors import AssemblyError
+from assurgent.facade import Mechanism
 from assurgent.motion.kinematics import run
 from assurgent.motion.run import Solution
 

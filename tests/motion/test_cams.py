@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from assurgent.builder import Mechanism
 from assurgent.cli.commands import main
+from assurgent.facade import Mechanism
 from assurgent.mechanism.reader import load
 from assurgent.motion.kinematics import run
 

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from assurgent.builder import Mechanism
+from assurgent.facade import Mechanism
 from assurgent.mechanism.copies import expanded
 from assurgent.mechanism.plans.plan import GroupPlan
 from assurgent.mechanism.plans.planning import plan_groups, studied

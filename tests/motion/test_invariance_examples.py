@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from assurgent.builder import Mechanism
+from assurgent.facade import Mechanism
 from assurgent.mechanism.copies import expanded
 from assurgent.mechanism.numbers.tracing import free_parameters
 from assurgent.mechanism.reader import from_data

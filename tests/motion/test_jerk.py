@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from assurgent.builder import Mechanism
 from assurgent.cli.commands import main
+from assurgent.facade import Mechanism
 
 
 def slider_crank() -> Mechanism:

@@ -9,7 +9,8 @@ import pytest
 
 from assurgent import Mechanism
 from assurgent.common.errors import InputError
-from assurgent.motion.results import (
+from assurgent.motion.results import Results
+from assurgent.motion.series import (
     ActuatorSeries,
     BodySeries,
     DriverSeries,
@@ -17,7 +18,6 @@ from assurgent.motion.results import (
     JointSeries,
     PointSeries,
     ReactionSeries,
-    Results,
 )
 
 
