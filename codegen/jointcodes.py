@@ -22,7 +22,8 @@ PLANAR = {
     "driver coordinate": SLIDE2,
 }  # fmt: skip
 SPATIAL = {
-    "R": R3, "P": P3, "S": S3, "C": C3, "U": U3, "H": H3, "planar": PLANAR3, "on-plane": ON_PLANE3, "weld": WELD3, "spin": SPIN3,
+    "R": R3, "P": P3, "S": S3, "C": C3, "U": U3, "H": H3, "planar": PLANAR3, "on-plane": ON_PLANE3, "weld": WELD3,
+    "spin": SPIN3,
     "driver angle": TURN3, "driver screw": TURN3, "driver displacement": SLIDE3, "driver distance": DISTANCE3,
     "driver coordinate": SLIDE3,
 }  # fmt: skip

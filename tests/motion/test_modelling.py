@@ -74,7 +74,12 @@ plunger = { points = ["A"], mass = 0.3 }
 [joints]
 S = { type = "R", bodies = ["frame", "shaft"], at = "O", axis = [0, 0, 1] }
 G = { type = "P", bodies = ["frame", "plunger"], at = "A", axis = [0, 0, 1] }
-K = { type = "on-plane", bodies = ["shaft", "plunger"], at = "A", through = "O", normal = ["sin(tilt)", 0, "cos(tilt)"] }
+[joints.K]
+type = "on-plane"
+bodies = ["shaft", "plunger"]
+at = "A"
+through = "O"
+normal = ["sin(tilt)", 0, "cos(tilt)"]
 [drivers]
 theta = { joint = "S", angle = "40*t" }
 """
