@@ -266,6 +266,7 @@ SPATIAL: dict[str, tuple[int, Callable[[Pair], Rows], str]] = {
         "slide = pitch x turn",
     ),
     "planar": (code.PLANAR3, lambda p: [p.along("axis_a"), *p.aligned()], "point and plane stay in a plane"),
+    "on_plane": (code.ON_PLANE3, lambda p: [p.along("axis_a")], "b stays in a plane"),
     "weld": (
         code.WELD3, lambda p: [*p.d, *p.aligned(), p.product("binormal", "normal_b")], "the two bodies are one",
     ),

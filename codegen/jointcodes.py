@@ -14,7 +14,7 @@ A, B, AXIS_A, AXIS_B, NORMAL_A, NORMAL_B, NUMBER, ON_FIRST, ON_THIRD, OFFSET, NU
 TURNED, CONTACT, DRIVEN, EXTRAS = 0, 0, 6, 9
 
 R2, P2, SLOT2, GEAR2, RACK2, CAM2, TURN2, SLIDE2, DISTANCE2, FLAT2, WELD2 = range(11)
-R3, P3, S3, C3, U3, H3, PLANAR3, SPIN3, TURN3, SLIDE3, DISTANCE3, WELD3 = range(20, 32)
+R3, P3, S3, C3, U3, H3, PLANAR3, SPIN3, TURN3, SLIDE3, DISTANCE3, WELD3, ON_PLANE3 = range(20, 33)
 
 PLANAR = {
     "R": R2, "P": P2, "slot": SLOT2, "gear": GEAR2, "rack": RACK2, "cam": CAM2, "cam-flat": FLAT2, "weld": WELD2,
@@ -22,7 +22,8 @@ PLANAR = {
     "driver coordinate": SLIDE2,
 }  # fmt: skip
 SPATIAL = {
-    "R": R3, "P": P3, "S": S3, "C": C3, "U": U3, "H": H3, "planar": PLANAR3, "weld": WELD3, "spin": SPIN3,
+    "R": R3, "P": P3, "S": S3, "C": C3, "U": U3, "H": H3, "planar": PLANAR3, "on-plane": ON_PLANE3, "weld": WELD3,
+    "spin": SPIN3,
     "driver angle": TURN3, "driver screw": TURN3, "driver displacement": SLIDE3, "driver distance": DISTANCE3,
     "driver coordinate": SLIDE3,
 }  # fmt: skip

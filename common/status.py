@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-OK, NOT_CONVERGED, NO_ASSEMBLY, SINGULAR = 0, 1, 2, 3
+OK, NOT_CONVERGED, NO_ASSEMBLY, SINGULAR, OTHER_MOTION = 0, 1, 2, 3, 4
 
 MESSAGES = {
     OK: "solved",
@@ -11,4 +11,5 @@ MESSAGES = {
     "change a length, or the position of what it hangs on",
     SINGULAR: "the group is at a dead point: its Jacobian is singular, so its rates are not determined - "
     "choose another driver, or avoid this position",
+    OTHER_MOTION: "the type of [groups] moves it otherwise than its joints do",
 }

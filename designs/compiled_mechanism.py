@@ -214,6 +214,11 @@ class CompiledMechanism:
                 f"{self.mechanism.origin}: a mechanism with a driver that is a Python function has no sensitivities - "
                 "replace the driver by a formula or a table"
             )
+        if self.mechanism.held:
+            raise InputError(
+                f"{self.mechanism.origin}: [groups] does not go along with {', '.join(self.mechanism.held)}: in "
+                "`where` write formulas in the parameters, or compile(parameters=...) without these"
+            )
         if self._carrier is None:
             self._carrier = ColumnCarrier(self)
         if orders not in (1, 3):

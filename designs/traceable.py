@@ -16,6 +16,7 @@ from ..mechanism.reader import from_data
 from ..mechanism.structure import Structure
 from ..motion.kinematics import prepare
 from ..runtime.program import Program
+from .named_designs import hold_misfitting
 
 
 class Traceable:
@@ -29,6 +30,7 @@ class Traceable:
         self.structure: Structure
         self.program: Program
         self.structure, self.program = prepare(self.traced.model)
+        self.held = hold_misfitting(self.traced, self.model) if self.traced.model.groups else ()
         self.numbers = self.traced.tape.compiled(self.program.sequence.values)
         self.nominal: Model = nominal(self.traced.model)
 

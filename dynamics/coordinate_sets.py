@@ -12,7 +12,7 @@ from ..mechanism.model import Array, Body, Model
 from ..mechanism.plans.plan import GroupPlan
 from ..mechanism.plans.planning import studied
 from ..mechanism.structure import Structure
-from ..runtime.named_plan import plan_all
+from ..runtime.named_plan import plan_alike, plan_as_fits
 from ..runtime.program import GroupStep, Program, build
 from ..runtime.solvers import bind
 from .coordinates import Gauge, JointCoordinate, Weighed, driven_by
@@ -68,8 +68,9 @@ class Sets:
         if chosen not in self._built:
             try:
                 model = driven_by(self.model, chosen)
-                structure = studied(self._held(chosen, posture, values))
-                program = build(model, plan_all(model, structure, check=False), self.progress)
+                held = self._held(chosen, posture, values)
+                structure = studied(held)
+                program = build(model, plan_as_fits(model, structure, held), self.progress)
                 self._built[chosen] = Built(model, structure, Mechanics(program))
             except AssurgentError as error:
                 self.refused[chosen] = error
@@ -99,7 +100,7 @@ class Sets:
         built, last = self.build(chosen, posture, values), self._entered.get(chosen)
         if last is None or last[0] is not posture:
             posed = at_posture(built.model, posture)
-            planned = plan_all(posed, built.structure, check=False)
+            planned = plan_alike(posed, built.structure, (s.plan for s in built.mechanics.groups))
             plans = {p.name: p for p in planned}
             mechanics = built.mechanics
             if any(self._planned_otherwise(s, plans[s.plan.name]) for s in mechanics.groups):

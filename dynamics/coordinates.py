@@ -25,7 +25,16 @@ from ..mechanism.joint_equations import Poses
 from ..mechanism.mobility import COORDINATES
 from ..mechanism.model import FRAME, Array, Driver, Joint, Model
 
-TREE_KINDS = ("R", "P", "slot", "C", "H", "U", "S", "planar")  # gears, racks and cams always close a loop
+TREE_KINDS = (
+    "R",
+    "P",
+    "slot",
+    "C",
+    "H",
+    "U",
+    "S",
+    "planar",
+)  # gears, racks, cams and planes for a point always close a loop
 RIDGE = 1e-14  # of the largest inertia: a body without mass must not make the metric of the tree singular
 
 

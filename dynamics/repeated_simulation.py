@@ -22,7 +22,7 @@ from ..mechanism.numbers.traced import Traced
 from ..mechanism.numbers.tracing import trace
 from ..mechanism.plans.planning import studied
 from ..mechanism.structure import Structure
-from ..runtime.named_plan import plan_all
+from ..runtime.named_plan import plan_alike
 from ..runtime.program import Program, build
 from .coordinate_sets import Chosen, Sets
 from .coordinates import Gauge, Weighed, driven_by
@@ -84,8 +84,9 @@ class Again:
                 continue
             model = driven_by(self.traced.model, chosen, values)
             try:
-                structure = studied(model)
-                self._planned[chosen] = structure, build(model, plan_all(model, structure, check=False), _silent)
+                structure, met = studied(model), sets.built(chosen).mechanics.groups
+                planned = plan_alike(model, structure, (s.plan for s in met))
+                self._planned[chosen] = structure, build(model, planned, _silent)
                 self._numbers = None
             except AssurgentError:
                 self._special.add(chosen)

@@ -29,6 +29,7 @@ from ..codegen.jointcodes import (
     NORMAL_B,
     NUMBER,
     ON_FIRST,
+    ON_PLANE3,
     ON_THIRD,
     P2,
     P3,
@@ -174,7 +175,7 @@ def _spatial_rows(item, number, origin, rotation, lo, count, point, rows):  # ty
             _set(rows, 0, 0, i, (x, y, z), 1.0 / length if length > 0.0 else 0.0)
             continue
         axis = _turned(rotation, k, number, AXIS_A, lane)
-        if kind == SLIDE3:
+        if kind in (SLIDE3, ON_PLANE3):
             _set(rows, 0, 0, i, axis, 1.0)
             continue
         other = _turned(rotation, n, number, AXIS_B, lane)

@@ -86,7 +86,7 @@ def spanning_tree(model: Model, posture: Posture) -> SpanningTree:
                     branches.append(_branch(model, posture, joint, parent, index))
                     reached.add(child)
                     grown.append(child)
-        if not grown and len(reached) < len(index):  # held by gears, racks or cams alone
+        if not grown and len(reached) < len(index):  # held by gears, racks, cams or planes for a point alone
             free = next(b for b in index if b not in reached)
             branches.append(_free(model, free))
             reached.add(free)

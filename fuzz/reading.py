@@ -92,7 +92,7 @@ class Problem:
         guides = {
             j["bodies"][0]
             for j in self.data["joints"].values()
-            if j.get("at") == point and j["type"] in ("P", "slot", "C", "H", "planar")
+            if j.get("at") == point and j["type"] in ("P", "slot", "C", "H", "planar", "on-plane")
             and point in self.data["bodies"][j["bodies"][1]]["points"]
         }  # fmt: skip
         holders = [n for n, points in enumerate(self.local) if point in points]
@@ -339,6 +339,10 @@ def _spatial_joint(p: Problem, name: str, joint: dict[str, Any]) -> None:
         dots([(_unit(p.vector(joint["axes"][0])), _unit(p.vector(joint["axes"][1])))])
         return
     if kind == "S":
+        return
+    if kind == "on-plane":
+        a, normal, b = _guide(p, joint, "normal")
+        p.row(name, sr.LINE, i, j, [*a, *b, *normal])
         return
     u = np.array([1.0, 0, 0]) if kind == "weld" else _unit(p.vector(joint["normal" if kind == "planar" else "axis"]))
     x = _unit(np.eye(3)[int(np.argmin(np.abs(u)))] - u * u[int(np.argmin(np.abs(u)))])

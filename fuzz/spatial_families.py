@@ -96,6 +96,24 @@ def platforms(d: Drawing) -> None:
         d.reach(foot, top, d.small(round(d.between(0.02, 0.3), 3)))
 
 
+def planes(d: Drawing) -> None:
+    """A crank that carries a plane, and a body on a hinge or a slide with a point that stays in it; or the reverse."""
+    times(d)
+    a, b = d.point(d.somewhere(), "frame"), d.point(d.somewhere())
+    crank = d.body(a, b)
+    c = d.point(d.somewhere(d.points[b], (0.6, 1.2)))
+    foot = d.point(d.somewhere(d.points[c], (0.5, 1.0)))
+    follower = d.body(foot, c)
+    kind = d.pick("RP")
+    if kind == "R":
+        d.on("frame", foot)
+    drive = joint(d, "R", "frame", crank, a)
+    joint(d, kind, "frame", follower, foot)
+    carrying, kept, at = (crank, follower, c) if d.chance(0.7) else (follower, crank, b)
+    d.joint("on-plane", carrying, kept, False, at=at, normal=d.direction())
+    d.drive(drive, d.turning(0.3))
+
+
 def cardan(d: Drawing) -> None:
     """A shaft with a universal joint, seen at times far from each other."""
     s = d.between(0.3, 1.0)
@@ -121,4 +139,4 @@ def rods(d: Drawing) -> None:
     d.stop, d.step = 1.0, 0.01
 
 
-SPATIAL = {f"spatial_{f.__name__}": f for f in (loops, arms, platforms, cardan, rods)}
+SPATIAL = {f"spatial_{f.__name__}": f for f in (loops, arms, platforms, planes, cardan, rods)}

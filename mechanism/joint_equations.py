@@ -289,6 +289,7 @@ SPATIAL: dict[str, tuple[Rows, str]] = {
     "U": (lambda p: [*p.coincide(3), p.product(p.axis, p.axis_b)], "llla"),
     "H": (_screw, "llaal"),
     "planar": (lambda p: [p.along(p.axis), *p.aligned()], "laa"),
+    "on-plane": (lambda p: [p.along(p.axis)], "l"),
     "spin": (_spin, "a"),
     "driver angle": (lambda p: [p.turn()], "a"),
     "driver screw": (lambda p: [p.turn()], "a"),  # of an H: whole turns count

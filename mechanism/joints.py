@@ -31,6 +31,7 @@ KINDS: dict[str, tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]] = {
     "U": (("spatial",), ("at", "axes"), ()),
     "H": (("spatial",), ("at", "axis", "pitch"), ()),
     "planar": (("spatial",), ("at", "normal"), ()),
+    "on-plane": (("spatial",), ("at", "normal"), ("through",)),
     "weld": (("planar", "spatial"), (), ()),
 }
 _PERPENDICULAR = 0.01  # cosine of the angle between the axes of a U joint: what rounded coordinates leave
@@ -115,7 +116,7 @@ class JointBuilder:
             case "R" | "S" | "U":
                 data["a"] = self.point(joint, joint.first, "at")
                 data["b"] = self.point(joint, joint.second, "at")
-            case "P" | "slot" | "C" | "H" | "planar":
+            case "P" | "slot" | "C" | "H" | "planar" | "on-plane":
                 data["b"] = self.point(joint, joint.second, "at")
                 if "through" in joint.table:
                     data["a"] = self.point(joint, joint.first, "through")
@@ -162,7 +163,7 @@ class JointBuilder:
         first, second = self.assembly.of(joint.first).pose, self.assembly.of(joint.second).pose
         where, table = ("joints", joint.name), joint.table
         inside_a, inside_b = first.rotation.T, second.rotation.T
-        key = "normal" if joint.kind == "planar" else "axes" if joint.kind == "U" else "axis"
+        key = "normal" if joint.kind in ("planar", "on-plane") else "axes" if joint.kind == "U" else "axis"
         if key not in table:
             return {}
         if joint.kind == "U":
@@ -179,12 +180,14 @@ class JointBuilder:
             axis_a = axis_b = self.direction((*where, key), table[key])
             normal = geometry.perpendicular(axis_a) if len(axis_a) == 3 else self.zero
         found = {"axis_a": inside_a @ axis_a, "axis_b": inside_b @ axis_b}
-        if joint.kind == "slot":
+        if joint.kind in ("slot", "on-plane"):
             del found["axis_b"]
         if joint.kind == "rack":
             del found["axis_a"]
         if len(axis_a) == 3:
-            found |= {"normal_a": inside_a @ normal, "normal_b": inside_b @ normal}
+            found["normal_a"] = inside_a @ normal
+            if joint.kind != "on-plane":
+                found["normal_b"] = inside_b @ normal
         return found
 
     def gear(self, joint: Declared) -> dict[str, Any]:

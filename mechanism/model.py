@@ -109,6 +109,7 @@ class Joint:
     | slot   | a point of the line (`through`)       | `at`                  | axis_a: the line's direction           |
     | H      | where `at` lies first                 | `at`                  | the axis in both                       |
     | planar | where `at` lies first                 | `at`                  | the normal in both                     |
+    | on-plane | a point of the plane (`through`)    | `at`                  | axis_a: the normal                     |
     | rack   | the pinion's centre                   | zero                  | axis_b: of the rack                    |
     | cam    | the cam's centre                      | the follower's point  | -                                      |
     | gear   | -                                     | -                     | -                                      |

@@ -17,8 +17,17 @@ from .model import Joint, Model
 if TYPE_CHECKING:
     from .structure import Group
 
-LETTERS: Mapping[str, str] = {"S": "S", "U": "U", "R": "R", "C": "C", "H": "H", "planar": "E", "P": "P"}
-_RANK = {letter: k for k, letter in enumerate("SURCHEP")}  # the direction of a chain: least letters first
+LETTERS: Mapping[str, str] = {
+    "S": "S",
+    "U": "U",
+    "R": "R",
+    "C": "C",
+    "H": "H",
+    "planar": "E",
+    "P": "P",
+    "on-plane": "F",
+}
+_RANK = {letter: k for k, letter in enumerate("SURCHEPF")}  # the direction of a chain: least letters first
 _SYMMETRIC = ("R", "S", "H")  # kinds in which first and second body may change places
 
 

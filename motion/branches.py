@@ -22,6 +22,7 @@ from .change_points import BLURRED, MEETING, bottom, meeting_at
 from .closer_look import part_of, quality, sampled
 from .course import Course
 from .inner_times import MOST_INNER, grid_of, turning
+from .joint_check import keep_joints
 from .run import Before, Solution, signs_at, solve
 from .sweeps import stop
 
@@ -47,6 +48,7 @@ def follow(program: Program, time: Array, method: str = "td", numbers: Array | N
         unsettled = _spots(solution, step, course)
         if unsettled:
             _end(solution, step, unsettled[0][0], DEAD_POINT)
+    keep_joints(solution)
     return solution
 
 

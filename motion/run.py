@@ -276,7 +276,7 @@ def _assemble(solution: Solution, items: Sequence[int], method: str, list_modes:
 def failure_message(failure: Failure) -> str:
     """Return the message of a run that had to stop."""
     parts = f"bodies {', '.join(sorted(failure.bodies))}; joints {', '.join(sorted(failure.joints))}"
-    return f"group {failure.group} ({parts}) at t = {failure.time:.9g} s: {MESSAGES[failure.status]}"
+    return f"group {failure.group} ({parts}) at t = {failure.time:.9g} s: {failure.reason or MESSAGES[failure.status]}"
 
 
 def raise_failure(failure: Failure, results: object = None) -> NoReturn:

@@ -28,6 +28,7 @@ class Failure:
     joints: tuple[str, ...]
     time: float
     status: int
+    reason: str = ""  # where it is more than the message of the status
 
 
 def segments(solution: Solution, last: GroupStep | None = None) -> list[list[int]]:
@@ -165,10 +166,12 @@ def bridge(solution: Solution, step: GroupStep, state: Array | None = None) -> N
             state[:, rows, lanes] = state[:, rows, nodes] @ meeting.weights(t[lanes])
 
 
-def stop(solution: Solution, step: GroupStep, first: int, status: int, time: float | None = None) -> None:
+def stop(
+    solution: Solution, step: GroupStep, first: int, status: int, time: float | None = None, reason: str = ""
+) -> None:
     """End a run before step `first`, at which, or since a time before it, a group has no solution."""
     plan = step.plan
     solution.solved = first
     solution.__dict__.pop("report", None)  # of lanes that are no longer among the solved ones
     time = float(solution.time[first]) if time is None else time
-    solution.failure = Failure(plan.name, plan.bodies, plan.joints, time, status)
+    solution.failure = Failure(plan.name, plan.bodies, plan.joints, time, status, reason)

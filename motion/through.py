@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..common.errors import AssurgentError, InputError
+from ..common.status import OTHER_MOTION
 from ..mechanism.model import FRAME, Array, Driver, Model
 from ..runtime.program import GroupStep
 from .branches import follow
@@ -112,7 +113,12 @@ def _passage(model: Model, outcome: Outcome, stop: float, progress: Callable[[st
     failure = outcome.failure
     assert failure is not None
     drivers = list(model.drivers.values())
-    if len(drivers) != 1 or drivers[0].joint is None or drivers[0].kind not in ("angle", "displacement"):
+    if (
+        failure.status == OTHER_MOTION
+        or len(drivers) != 1
+        or drivers[0].joint is None
+        or drivers[0].kind not in ("angle", "displacement")
+    ):
         return None
     found = _before(model, failure.group, failure.time, progress)
     if found is None:

@@ -298,7 +298,7 @@ def _spatial_joint(model: Model, results: Results, joint: Joint, colours: Colour
             Shape(joint.first, guide, False, first, 1.6, layer=1),
             stroke(joint.second, joint.b, joint.axis_b, 2 * unit, second, 9.0),
         ]
-    if joint.kind == "planar":
+    if joint.kind in ("planar", "on-plane"):
         x, y = joint.normal_a * 4 * unit, np.cross(joint.axis_a, joint.normal_a) * 4 * unit
         patch = np.array([joint.a - x - y, joint.a + x - y, joint.a + x + y, joint.a - x + y])
         return [Shape(joint.first, patch, True, first, 0.8, first, 0.2, layer=1)]

@@ -2,60 +2,82 @@
 
 from __future__ import annotations
 
+import itertools
 import tomllib
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from ..common.errors import AssemblyError, InputError, nearest
+from ..common.errors import InputError, nearest
 from ..mechanism.model import FRAME, Array, Model
 from ..mechanism.numbers.arithmetic import array, scalars
 from ..mechanism.numbers.nominal import nominal
 from ..mechanism.plans.named_places import Places
 from ..mechanism.plans.named_where import Carried, Measured, Thing, Where
-from ..mechanism.plans.plan import GroupPlan, Source
+from ..mechanism.plans.plan import GroupPlan, Source, SumOf, ValueOf
 from ..mechanism.plans.planning import plan_group, plan_groups
 from ..mechanism.structure import Group, Structure
 from .group_type import GroupType
 from .library import load, specification_of
+from .named_fit import Coordinates, Fit, Posture, completed, driver_values, postures
 
-HOLDS = 1e-9  # of what a row makes of coordinates of the mechanism's size
-FULL_RANK = 1e-9  # least singular value over the largest, rows and columns made alike
-TRIES, ROUNDS, SEED = 40, 60, 11
+Solved = frozenset[str]
+MOST_REVERSED = 4  # coordinates of one group that may be counted the other way round
 
 
-def plan_all(model: Model, structure: Structure, check: bool = True) -> list[GroupPlan]:
-    """Return the plans of all groups in order; those of [groups] by the types that it names.
+def plan_all(model: Model, structure: Structure) -> list[GroupPlan]:
+    """Return the plans of all groups in order; those of [groups] by the types that it names, which must fit."""
+    if model.groups:
+        _names(model, structure)
+    stand = postures(model) if model.groups else ()
 
-    Without `check` (a simulation looks at many postures and sets of coordinates) a type that does not fit a group of
-    that name gives way to the derived one.
+    def choose(group: Group, solved: Solved) -> _Named:
+        return _Named(model, group, solved).fitted(stand)
+
+    return _planned(model, structure, choose)
+
+
+def plan_as_fits(model: Model, structure: Structure, posed: Model) -> list[GroupPlan]:
+    """Return the plans for a set of coordinates of a simulation; a type that does not fit gives way to the derived one.
+
+    `posed` is the model as it stands, assembled, with drivers that hold it there.
     """
+    stand = postures(model, posed) if model.groups else ()
+
+    def choose(group: Group, solved: Solved) -> _Named | None:
+        try:
+            return _Named(model, group, solved).fitted(stand)
+        except InputError:
+            return None
+
+    return _planned(model, structure, choose)
+
+
+def plan_alike(model: Model, structure: Structure, plans: Iterable[GroupPlan]) -> list[GroupPlan]:
+    """Return the plans in another posture, or for another design, each group by the type that it has already."""
+    known = {plan.name: plan for plan in plans}
+
+    def choose(group: Group, solved: Solved) -> _Named | None:
+        before = known.get(group.name)
+        if before is None or not before.named:
+            return None
+        return _Named(model, group, solved).counted(before.reversed)
+
+    return _planned(model, structure, choose)
+
+
+def _planned(model: Model, structure: Structure, choose: Callable[[Group, Solved], _Named | None]) -> list[GroupPlan]:
     if not model.groups:
         return plan_groups(model, structure)
-    if check:
-        _names(model, structure)
-    posed = assembled(model) if check else None
     solved = {FRAME}
     plans: list[GroupPlan] = []
     for group in structure.groups:
-        plans += _plans(model, group, frozenset(solved), posed, check)
+        named = choose(group, frozenset(solved)) if group.name in model.groups else None
+        plans += plan_group(model, group) if named is None else named.plans()
         solved.update(group.bodies)
     return plans
-
-
-def _plans(
-    model: Model, group: Group, solved: frozenset[str], posed: Model | None, check: bool
-) -> tuple[GroupPlan, ...]:
-    if group.name not in model.groups:
-        return plan_group(model, group)
-    try:
-        return _Named(model, group, solved).plans(posed)
-    except InputError:
-        if check:
-            raise
-        return plan_group(model, group)
 
 
 def _names(model: Model, structure: Structure) -> None:
@@ -66,37 +88,6 @@ def _names(model: Model, structure: Structure) -> None:
                 f"{model.origin or model.name}: [groups.{name}]: there is no such group{nearest(name, groups)} - the "
                 f"groups are {', '.join(groups)}"
             )
-
-
-def assembled(model: Model) -> Model | None:
-    """Return the nominal model with its first configuration assembled at the start; None where it cannot be."""
-    from ..mechanism.assembly import assemble
-
-    plain = nominal(model)
-    try:
-        poses = assemble(plain, driver_values(plain))
-    except AssemblyError:
-        return None  # a run says so
-    d = plain.dimension
-    bodies = {
-        name: replace(body, origin=poses.origin[k, :d].copy(), rotation=poses.rotation[k, :d, :d].copy())
-        for k, (name, body) in enumerate(plain.bodies.items())
-    }
-    return replace(plain, bodies=bodies)
-
-
-def driver_values(model: Model) -> dict[str, float]:
-    """Return the values of the drivers at the start."""
-    start = np.array([model.simulation.start])
-    return {name: float(driver.motion(start)[0, 0]) for name, driver in model.drivers.items()}
-
-
-@dataclass(frozen=True, eq=False)
-class _Values:
-    """φ as far as the mechanism has it (not a number elsewhere), and h."""
-
-    phi: Array
-    h: Array
 
 
 class _Named:
@@ -121,6 +112,18 @@ class _Named:
         for table in ("dependent", "points"):
             for key, kind in self.tables[table].items():
                 self._found(key, kind)
+        self.parameters: list[float] = []
+        for key, kind in self.tables["parameters"].items():
+            values, thing = self.where.parameter(key, kind)
+            self.parameters += values
+            if thing is not None:
+                self.things[key] = thing
+        carried = {key: thing for key, thing in self.things.items() if isinstance(thing, Carried)}
+        self.places = Places(model, group, carried, solved, frozenset(self.tables["parameters"]))
+        if self.places.missing:
+            self._missing(self.places.missing, carried)
+        self.reversed: tuple[str, ...] = ()
+        self.phi: Array | None = None  # in the first configuration
 
     def _load(self) -> GroupType:
         entry = self.model.groups[self.group.name]
@@ -153,32 +156,66 @@ class _Named:
             self.things[key] = thing
 
     # ---- the plan ---------------------------------------------------------------------------------------------------
-    def plans(self, posed: Model | None) -> tuple[GroupPlan, ...]:
-        """Return the plan of the group and of bodies that need a third direction; checked where it is assembled."""
-        parameters: list[float] = []
-        for key, kind in self.tables["parameters"].items():
-            values, thing = self.where.parameter(key, kind)
-            parameters += values
-            if thing is not None:
-                self.things[key] = thing
-        carried = {key: thing for key, thing in self.things.items() if isinstance(thing, Carried)}
-        places = Places(self.model, self.group, carried, self.solved, frozenset(self.tables["parameters"]))
-        if places.missing:
-            self._missing(places.missing, carried)
-        sketch = self._values(self.model)
-        plain = nominal(array(parameters))
-        exact = nominal(self._values(posed or nominal(self.model)))
-        phi = self._complete(exact, plain)
-        if posed is not None:
-            self._check(phi, exact.h, plain)
-        start = array([a if _given(a) else b for a, b in zip(sketch.phi, phi.tolist(), strict=True)])
-        group = self.group
+    def plans(self) -> tuple[GroupPlan, ...]:
+        """Return the plan of the group and of bodies that need a third direction."""
+        group, sketch = self.group, self._coordinates(self.model)
+        if self.phi is None:
+            self.phi = completed(self._fit(), nominal(sketch))
+        start = array([a if _given(a) else b for a, b in zip(sketch.phi, self.phi.tolist(), strict=True)])
+        sources = [_reversed(s) if key in self.reversed else s for key, s in self.sources.items()]
         plan = GroupPlan(
-            group.name, group.type, group.bodies, group.joints, group.drivers, self.text,
-            tuple(self.sources), tuple(self.sources.values()), array(parameters), start, places.placements,
-            named=self.type.name,
+            group.name, group.type, group.bodies, group.joints, group.drivers, self.text, tuple(self.sources),
+            tuple(sources), array(self.parameters), start, self.places.placements, named=self.type.name,
+            reversed=self.reversed,
         )  # fmt: skip
-        return (plan, *places.further(group.name))
+        return (plan, *self.places.further(group.name))
+
+    def counted(self, reversed: tuple[str, ...]) -> _Named:
+        """Count some coordinates the other way round than the mechanism does."""
+        self.reversed = reversed
+        return self
+
+    def fitted(self, stand: tuple[Posture, ...]) -> _Named:
+        """Return the group with signs for which the type's equations hold in all postures; refused if there are none.
+
+        What an angle or a displacement of a joint is to the type depends on the order of the joint's bodies, which says
+        nothing of the motion: where it does not fit as it is, its negative is tried.
+        """
+        said = ""
+        for reversed in self._choices() if stand else ():
+            misfit = self.counted(reversed)._misfit(stand)
+            if not misfit:
+                return self
+            said = said or misfit
+        if said:
+            self.where.fail("", f"the type '{self.type.name}' does not fit the group {self.group.name}: {said}")
+        return self
+
+    def _choices(self) -> Iterator[tuple[str, ...]]:
+        signed = [key for key, thing in self.things.items() if isinstance(thing, Measured) and thing.has_sides]
+        for n in range(min(len(signed), MOST_REVERSED) + 1):
+            yield from itertools.combinations(signed[:MOST_REVERSED], n)
+
+    def _misfit(self, stand: tuple[Posture, ...]) -> str:
+        fit = self._fit()
+        self.phi = None
+        for posture in stand:
+            if self.phi is not None and self.type.module.RHEONOMIC and posture.t == stand[0].t:
+                continue  # its drivers are where they are at another time, of which the type knows
+            found = self._coordinates(posture.model, posture)
+            phi = completed(fit, found, self.phi)
+            said = fit.misfit(phi, found)
+            if said:
+                advice = "check what its names are in `where`, and its parameters"
+                return f"{said.format(place=posture.place)} - {advice}"
+            if self.phi is None and (said := fit.deficiency(phi, found)):
+                return f"{said} - they do not determine the group there; start elsewhere, or use another type"
+            self.phi = phi if self.phi is None else self.phi
+        return ""
+
+    def _fit(self) -> Fit:
+        scales = self._scales("dependent"), self._scales("independent")
+        return Fit(self.type, nominal(array(self.parameters)), float(nominal(self.model.size)), scales)
 
     def _missing(self, bodies: tuple[str, ...], carried: Mapping[str, Carried]) -> None:
         body = bodies[0]
@@ -193,9 +230,13 @@ class _Named:
             f"({', '.join(named) or 'nothing of it is'}) - name {asked}; [points] of the type can hold them"
         )  # fmt: skip
 
-    def _values(self, model: Model) -> _Values:
-        """Return φ and h where the first configuration of a model has its bodies."""
-        values = driver_values(nominal(model))
+    def _coordinates(self, model: Model, posture: Posture | None = None) -> Coordinates:
+        """Return what a model has of the type where its bodies stand, by default with the drivers' first values."""
+        values = driver_values(nominal(model)) if posture is None else posture.values
+
+        def place(thing: Carried, owners: Iterable[str]) -> Any:
+            body = next(b for b in model.bodies if b in thing.local and b in owners)
+            return thing.at(model.bodies[body])
 
         def numbers(table: str) -> Array:
             found: list[Any] = []
@@ -204,49 +245,20 @@ class _Named:
                 if thing is None:
                     found += [float("nan")] * count
                 elif isinstance(thing, Carried):
-                    owners = self.group.bodies if table == "dependent" else self.solved
-                    body = next(b for b in model.bodies if b in thing.local and b in owners)
-                    found += scalars(thing.at(model.bodies[body]))
+                    found += scalars(place(thing, self.group.bodies if table == "dependent" else self.solved))
                 else:
-                    found.append(thing.at(model, kind, values))
+                    sign = -1.0 if key in self.reversed else 1.0
+                    found.append(sign * thing.at(model, kind, values))
             return array(found)
 
-        return _Values(numbers("dependent"), numbers("independent"))
+        points = {
+            key: place(thing, self.group.bodies)
+            for key in self.tables["points"]
+            if isinstance(thing := self.things.get(key), Carried)
+        }
+        t = nominal(model.simulation.start) if posture is None else posture.t
+        return Coordinates(float(t), numbers("dependent"), numbers("independent"), points)
 
-    def _complete(self, values: _Values, par: Array) -> Array:
-        """Return φ with what the mechanism does not have found from the type's equations (the best of some tries)."""
-        open_ = np.array([not _given(x) for x in values.phi])
-        if not open_.any():
-            return np.asarray(values.phi, dtype=float)
-        rng, t = np.random.default_rng(SEED), self.model.simulation.start
-        best, least = np.zeros(0), np.inf
-        for _ in range(TRIES):
-            phi = np.where(open_, rng.normal(size=len(open_)), np.nan_to_num(np.asarray(values.phi, dtype=float)))
-            gap = self._close(phi, open_, values.h, par, nominal(t))
-            if gap < least:
-                best, least = phi, gap
-            if least < 1e-12 * (1.0 + nominal(self.model.size)):
-                break
-        return best
-
-    def _close(self, phi: Array, open_: Any, h: Array, par: Array, t: float) -> float:
-        """Change the open entries of φ to the least residual that damped Gauss-Newton finds; what is left of it."""
-        gap, damping = self.type.constraint(phi, h, par, t), 1e-3
-        for _ in range(ROUNDS):
-            J = self.type.jacobians(phi, h, par, t)[0][:, open_]
-            step = np.linalg.solve(J.T @ J + damping * np.eye(J.shape[1]), -J.T @ gap)
-            trial = phi.copy()
-            trial[open_] += step
-            fresh = self.type.constraint(trial, h, par, t)
-            if np.linalg.norm(fresh) < np.linalg.norm(gap):
-                phi[:], gap, damping = trial, fresh, max(0.1 * damping, 1e-14)
-            else:
-                damping *= 10
-            if np.abs(step).max() < 1e-15 or damping > 1e6:
-                break
-        return float(np.linalg.norm(gap))
-
-    # ---- checks -----------------------------------------------------------------------------------------------------
     def _scales(self, table: str) -> Array:
         """Return what coordinates are measured by: lengths by the size of the mechanism, all else by one."""
         size, found = nominal(self.model.size), []
@@ -256,29 +268,13 @@ class _Named:
             found += [size if long else 1.0] * len(self.type.module.COORDINATES[key])
         return np.array(found)
 
-    def _check(self, phi: Array, h: Array, par: Array) -> None:
-        """Refuse a type whose equations do not hold in the assembled first configuration, or do not determine it."""
-        t = nominal(self.model.simulation.start)
-        rows = self.type.constraint(phi, h, par, t)
-        Phi_phi, Phi_h = self.type.jacobians(phi, h, par, t)
-        by_phi, by_h = Phi_phi * self._scales("dependent"), Phi_h * self._scales("independent")
-        sizes = np.linalg.norm(np.hstack([by_phi, by_h]), axis=1)
-        relative = np.abs(rows) / np.where(sizes > 0, sizes, 1.0)
-        worst = int(np.argmax(relative))
-        who = f"the type '{self.type.name}' does not fit the group {self.group.name}"
-        if not relative[worst] <= HOLDS:
-            self.where.fail(
-                "", f"{who}: its constraint '{self.type.constraints[worst]}' does not hold in the assembled first "
-                f"configuration, it leaves {rows[worst]:.6g} ({relative[worst]:.2g} of the size; {HOLDS:g} is allowed) "
-                "- check what its names are in `where`, and its parameters"
-            )  # fmt: skip
-        values = np.linalg.svd(by_phi / np.where(sizes > 0, sizes, 1.0)[:, None], compute_uv=False)
-        if not values[-1] > FULL_RANK * values[0]:
-            self.where.fail(
-                "", f"{who}: in the assembled first configuration its {len(rows)} equations have only rank "
-                f"{int(np.sum(values > FULL_RANK * values[0]))} of {len(phi)} - they do not determine the group there; "
-                "start elsewhere, or use another type"
-            )  # fmt: skip
+
+def _reversed(source: Source) -> Source:
+    """Return a value that is counted the other way round."""
+    if isinstance(source, ValueOf):
+        return replace(source, sign=-source.sign)
+    assert isinstance(source, SumOf)
+    return SumOf(-source.constant, tuple((body, -factor) for body, factor in source.angles))
 
 
 def _given(x: Any) -> bool:

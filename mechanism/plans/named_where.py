@@ -19,6 +19,7 @@ from ..structure import Group
 from .plan import AngleOf, PointOf, Source, SumOf, ValueOf, VectorOf
 
 SHARED_AXIS = ("R", "P", "C", "H", "planar")  # joints whose two bodies have the axis in common
+WITH_SIDES = ("angle", "turn", "displacement")  # drivers whose sign is a matter of the order of two bodies
 _AXIS = re.compile(r"(.+)\.([xyz])")
 
 
@@ -45,6 +46,11 @@ class Measured:
     joint: Joint | None = None
     driver: Driver | None = None
     constant: float = 0.0
+
+    @property
+    def has_sides(self) -> bool:
+        """Whether it is the negative where two bodies are given in the other order."""
+        return self.joint is not None or (self.driver is not None and self.driver.kind in WITH_SIDES)
 
     def at(self, model: Model, kind: str, values: Mapping[str, float]) -> float:
         """Return its value where the first configuration of a model has the bodies; `values` are those of drivers."""

@@ -157,3 +157,4 @@ class GroupPlan:
     placements: Mapping[str, Placement]
     profiles: Mapping[str, Function] = field(default_factory=dict)  # parameters that are functions of an unknown
     named: str = ""  # the type that [groups] asks for; by default the one whose equations these are
+    reversed: tuple[str, ...] = ()  # coordinates of that type which are the negative of what `where` names

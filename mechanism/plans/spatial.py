@@ -23,7 +23,7 @@ from .spatial_joints import TINY, Drive, Ends, Link, carry, carry_free, link
 from .spatial_loops import close_joint, close_length
 
 Array = NDArray[np.float64]
-# Joints that carry a body, cheapest first: driven ones bring no unknown at all.
+# Joints that carry a body, cheapest first: driven ones bring no unknown at all. What is not here only closes loops.
 _PREFERENCE = {"driven": 0, "P": 1, "R": 2, "H": 3, "C": 4, "U": 5, "planar": 6, "S": 7}
 
 
@@ -177,6 +177,8 @@ class _Group:
             best: tuple[int, int, int] | None = None
             step = _Step(next(b for b in self.framed if b not in depth), "", None)  # if nothing carries any
             for i, edge in enumerate(self.edges):
+                if edge.kind not in _PREFERENCE:
+                    continue
                 for body, parent in (edge.bodies, edge.bodies[::-1]):
                     if body not in self.order or body in depth or (parent in self.order and parent not in depth):
                         continue
@@ -276,6 +278,8 @@ class _Writer:
 
     def _close(self, edge: _Edge) -> None:
         first = min(edge.bodies, key=lambda body: self.group.order.get(body, -1))  # a known body first
+        if edge.kind == "on-plane":  # only one of the two carries the plane
+            first = edge.bodies[0]
         drive = Drive(self.group.drivers_of(edge))
         p, q = self.carrier(first), self.carrier(edge.other(first))
         close_joint(self.draft, p, q, edge.seen_from(first), edge.key, drive)

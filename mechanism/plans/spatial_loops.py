@@ -25,6 +25,9 @@ def close_joint(draft: Draft, p: Carrier, q: Carrier, joint: Link, key: Key, dri
     if joint.kind == "U":
         draft.equation("square", f"dot({n}, {q.vector(joint.m)}) = 0")
         return
+    if joint.kind == "on-plane":
+        draft.equation("plane", f"dot({draft.let('D', f'{Q.base} - {P.base}{_sum(Q, P)}')}, {n}) = 0")
+        return
     u, w = q.vector(joint.u), q.vector(np.cross(joint.m, joint.u))
     draft.equation("align", f"dot({n}, {u}) = 0")
     draft.equation("align", f"dot({n}, {w}) = 0")

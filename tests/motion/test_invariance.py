@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import sys
-import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
@@ -16,6 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from assurgent.facade import Mechanism
+from assurgent.mechanism.copies import expanded
 from assurgent.mechanism.plans.plan import GroupPlan
 from assurgent.mechanism.plans.planning import plan_groups, studied
 from assurgent.mechanism.reader import from_data
@@ -61,13 +61,8 @@ few = settings(
 planar = pytest.mark.parametrize("name", PLANAR)
 spatial = pytest.mark.parametrize("name", SPATIAL)
 every = pytest.mark.parametrize("name", PLANAR + SPATIAL)
-# Without [groups] and [copies], which the transformations do not transform. With [groups] it is more than names: where
-# the bodies of a joint are swapped, an axis "joint J" in `where` turns round, the type still fits at the start,
-# and the motion is another one, without a word (minimal-slider-crank, paper-slider-crank): not yet repaired.
-PLAIN = [
-    p for p in sorted(EXAMPLES.glob("*.toml")) if not {"groups", "copies"} & tomllib.loads(p.read_text("utf-8")).keys()
-]
-examples = pytest.mark.parametrize("path", PLAIN, ids=lambda path: path.stem)
+ALL = sorted(EXAMPLES.glob("*.toml"))
+examples = pytest.mark.parametrize("path", ALL, ids=lambda path: path.stem)
 _known: dict[str, tuple[dict[str, Any], Outcome]] = {}
 
 
@@ -197,7 +192,7 @@ def test_one_instant_is_that_of_the_grid(path: Path) -> None:
 @examples
 def test_the_two_sides_of_all_joints_are_alike(path: Path) -> None:
     """All joints on points, and slides on the frame, from their other side, drivers with the opposite sign."""
-    data = Mechanism.load(path).data()
+    data = dict(expanded(Mechanism.load(path).data(), path.stem, {}))
     plain = run(from_data(data, path.stem, folder=path.parent))
     check(plain, transformed.swapped(data, lambda name: _has_two_sides(data["joints"][name])), path.parent)
 

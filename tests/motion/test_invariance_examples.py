@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from assurgent.facade import Mechanism
+from assurgent.mechanism.copies import expanded
 from assurgent.mechanism.numbers.tracing import free_parameters
 from assurgent.mechanism.reader import from_data
 from assurgent.motion.kinematics import Outcome, run
@@ -22,8 +23,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 ALL = sorted(
     str(path.relative_to(EXAMPLES).with_suffix(""))
     for path in EXAMPLES.rglob("*.toml")
-    # the transformations leave names within texts as they are; a synthesis begins anywhere, its sketch need not close
-    if not {"groups", "copies", "synthesis"} & tomllib.loads(path.read_text("utf-8")).keys()
+    if "synthesis" not in tomllib.loads(path.read_text("utf-8"))  # begins anywhere, its sketch need not close
 )
 NAMES = [name for name in ALL if Mechanism.load(EXAMPLES / f"{name}.toml").drivers]  # the others move under loads
 
@@ -39,6 +39,7 @@ def _module(name: str) -> ModuleType:
 
 
 transformed, invariance = _module("transformed"), _module("test_invariance")
+groups = _module("transformed_groups")
 every = pytest.mark.parametrize("name", NAMES)
 
 
@@ -49,7 +50,7 @@ def base(name: str) -> tuple[dict[str, Any], Outcome]:
     m.forces, m.initial, m.actuators = {}, {}, {}
     start, stop = (m.model().simulation.start, m.model().simulation.stop)
     m.simulation = {"start": start, "stop": start + 0.3 * (stop - start), "step": 0.05 * (stop - start)}
-    data = m.data()
+    data = dict(expanded(m.data(), name, {}))  # copies written out
     outcome = run(from_data(data, name))
     assert outcome.failure is None
     return data, outcome
@@ -71,8 +72,9 @@ def rotation(dimension: int) -> Any:
 @every
 def test_names_and_orders_do_not_matter(name: str) -> None:
     data, plain = base(name)
-    invariance.check(plain, transformed.renamed(data, order(name)))
-    invariance.check(plain, transformed.reordered(data, order(name)))
+    renamed = transformed.renamed(data, order(name))
+    invariance.check(plain, groups.regrouped(data, renamed, groups.new_names(renamed.name)))
+    invariance.check(plain, groups.regrouped(data, transformed.reordered(data, order(name))))
 
 
 @every
@@ -80,9 +82,12 @@ def test_place_size_and_date_do_not_matter(name: str) -> None:
     data, plain = base(name)
     model = plain.model
     shift = model.size * np.array([1.7, -2.3, 0.6])[: model.dimension]
-    invariance.check(plain, transformed.moved(data, model, rotation(model.dimension), shift))
-    invariance.check(plain, transformed.scaled(data, model, 25.4))
-    invariance.check(plain, transformed.delayed(data, 3.7))
+    R = rotation(model.dimension)
+    moved, scaled = transformed.moved(data, model, R, shift), transformed.scaled(data, model, 25.4)
+    invariance.check(plain, groups.regrouped(data, moved, groups.turned(R, shift)))
+    invariance.check(plain, groups.regrouped(data, scaled, groups.longer(25.4)))
+    if not groups.explicit_in_time(data):
+        invariance.check(plain, transformed.delayed(data, 3.7))
 
 
 @every

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from assurgent.common.errors import InputError
+from assurgent.dynamics.forward import simulate
+from assurgent.dynamics.inverse import inverse
 from assurgent.mechanism.model import Model
 from assurgent.mechanism.reader import loads
 from assurgent.motion.kinematics import run
@@ -56,3 +58,61 @@ def test_the_second_point_of_a_hinge_changes_nothing_else() -> None:
 def test_a_point_beside_the_axis_still_needs_a_joint() -> None:
     with pytest.raises(InputError, match=r"\[points\] P: .*it misses the axis of 'E' by 0\.001 m.* add the joint"):
         read(ELBOW.replace("axis = [3, 4, 0]", "axis = [3, 4, 0.01]"))
+
+
+# ---- a point kept on a plane ----------------------------------------------------------------------------------------
+SWASH = """
+format = 1
+space = "spatial"
+gravity = [0, 0, -9.81]
+parameters = { r = 0.04, tilt = "15 deg" }
+points = { O = [0, 0, 0], A = ["r", 0, "-r*tan(tilt)"] }
+[bodies]
+frame   = { points = ["O"] }
+shaft   = { points = ["O"], mass = 1, inertia = [1e-4, 1e-4, 2e-4, 0, 0, 0] }
+plunger = { points = ["A"], mass = 0.3 }
+[joints]
+S = { type = "R", bodies = ["frame", "shaft"], at = "O", axis = [0, 0, 1] }
+G = { type = "P", bodies = ["frame", "plunger"], at = "A", axis = [0, 0, 1] }
+[joints.K]
+type = "on-plane"
+bodies = ["shaft", "plunger"]
+at = "A"
+through = "O"
+normal = ["sin(tilt)", 0, "cos(tilt)"]
+[drivers]
+theta = { joint = "S", angle = "40*t" }
+"""
+SLOPE = 0.04 * np.tan(np.radians(15))  # the plunger's end is at z = - SLOPE cos(theta)
+
+
+def test_a_plunger_on_a_swash_plate_moves_as_the_cosine() -> None:
+    times = np.linspace(0, 0.3, 13)
+    found = inverse(read(SWASH), times).results
+    theta, w = 40 * times, 40.0
+    A = found.points["A"]
+    assert A.position[:, 2] == pytest.approx(-SLOPE * np.cos(theta), abs=ROUNDING)
+    assert A.velocity[:, 2] == pytest.approx(w * SLOPE * np.sin(theta), abs=ROUNDING * w)
+    lift = 0.3 * (w**2 * SLOPE * np.cos(theta) + 9.81)  # what the plunger needs along its guide
+    assert found.drivers["theta"].effort == pytest.approx(lift * SLOPE * np.sin(theta), abs=1e-12)
+    tilt = np.radians(15)
+    normal = np.stack([np.sin(tilt) * np.cos(theta), np.sin(tilt) * np.sin(theta), np.full(13, np.cos(tilt))], 1)
+    assert found.reactions["K"].force == pytest.approx(normal * (lift / np.cos(tilt))[:, None], abs=1e-11)
+
+
+@pytest.mark.parametrize("method", ["partition", "global", "semirecursive-1", "dca"])
+def test_a_free_swash_plate_keeps_its_energy(method: str) -> None:
+    """(J + m SLOPE² sin² θ) ω² / 2 + m g z is constant: the speed at any angle follows."""
+    text = SWASH.split("[drivers]")[0] + '[initial]\nstart = { joint = "S", angle = 0, rate = 30 }\n'
+    found = simulate(read(text), np.linspace(0, 0.3, 7), method).results
+    theta, rate = found.joints["S"].angle, found.joints["S"].rate
+    energy = 0.5 * (2e-4 + 0.3 * SLOPE**2 * np.sin(theta) ** 2) * rate**2 - 0.3 * 9.81 * SLOPE * np.cos(theta)
+    assert energy == pytest.approx(np.full(7, energy[0]), rel=1e-8)  # the tolerance of the run is 1e-9
+    assert np.ptp(rate) > 1.0
+
+
+def test_a_plane_needs_a_normal_and_has_no_coordinate() -> None:
+    with pytest.raises(InputError, match=r"\[joints\] K.normal: is zero"):
+        read(SWASH.replace('["sin(tilt)", 0, "cos(tilt)"]', "[0, 0, 0]"))
+    with pytest.raises(InputError, match=r"\[drivers\] theta.joint: 'K' is a joint 'on-plane'; a driver needs one of"):
+        read(SWASH.replace('joint = "S", angle', 'joint = "K", angle'))

@@ -200,7 +200,8 @@ def in_space(data: Data, model: Model) -> Change:
 
     out = copy.deepcopy(data)
     out["space"] = "spatial"
-    out.pop("gravity", None)
+    for table in ("gravity", "groups"):  # types of the plane are none of space
+        out.pop(table, None)
     out["points"] = {p: raised(place) for p, place in data["points"].items()}
     for body in out["bodies"].values():
         for key in body.keys() & {"mass", "centre", "inertia"}:

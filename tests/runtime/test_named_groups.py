@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from assurgent import Mechanism
-from assurgent.common.errors import InputError
+from assurgent.cli.commands import main
+from assurgent.common.errors import AssemblyError, InputError
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 SAME = 1e-11  # of the largest value: the same motion by other unknowns
@@ -204,6 +205,83 @@ def test_bodies_must_follow_from_what_is_named() -> None:
     )
     assert "body 'rocker' does not follow from what is named in the type 'RSSR'" in said
     assert "three of its points, or a point and two directions" in said
+
+
+# ---- the motion is that of the joints -----------------------------------------------------------------------------
+DYAD = """
+format = 1
+name = "{name}"
+title = "a dyad, or nearly one"
+space = "planar"
+[dependent]
+C = "point"
+[independent]
+A = "point"
+B = "point"
+[parameters]
+L_AC = "length"
+L_BC = "length"
+[constraints]
+body_AC = "|C - A|^2 = L_AC^2"
+body_BC = "{second}"
+"""
+
+
+def made(name: str, second: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Mechanism:
+    """Return the paper's four-bar with its dyad by a type of the user's, B of which starts at (0, 2)."""
+    monkeypatch.setenv("ASSURGENT_CACHE", str(tmp_path / "cache"))
+    (tmp_path / "dyad.toml").write_text(DYAD.format(name=name, second=second), "utf-8")
+    assert main(["generate", str(tmp_path / "dyad.toml")]) == 0
+    m, _ = both("paper-four-bar")
+    m.groups = {"RRR_1": {"type": name, "where": GOOD}}
+    return m
+
+
+def test_a_type_that_fits_at_the_start_only_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Right at A = (0, 2), with full rank, and wrong in the first order as soon as the crank turns."""
+    m = made("dyad-at-the-start", "|C - B|^2 = L_BC^2 + x_A", tmp_path, monkeypatch)
+    with pytest.raises(InputError, match=r"'body_BC' does not hold where theta = 1\.62.*, it leaves"):
+        m.run([0.0])
+    m.simulation = {"stop": 0.1, "step": 0.05}
+    m.drivers, m.initial = {}, {"theta": {"joint": "A", "angle": 1.5, "rate": 3.0}}
+    _, plain = both("paper-four-bar")
+    plain.drivers, plain.initial, plain.simulation = m.drivers, m.initial, m.simulation
+    a, b = heavy(m).simulate(), heavy(plain).simulate()  # by the derived type
+    np.testing.assert_allclose(a.points["C"].position, b.points["C"].position, atol=1e-9)
+
+
+def test_a_type_that_goes_its_own_way_later_ends_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wrong by x⁸ in the place of the crank's pin: 4e-12 of a metre within reach of the check at the start."""
+    m = made("dyad-for-a-while", "|C - B|^2 = L_BC^2 + 0.1*x_A^8", tmp_path, monkeypatch)
+    times = np.linspace(0, 0.2, 401)
+    with pytest.raises(AssemblyError, match=r"'dyad-for-a-while' of .groups. moves it otherwise .* body") as found:
+        m.run(times)
+    text = str(found.value)
+    assert "group RRR_1 (bodies rocker, rod; joints" in text
+    results: Any = found.value.results
+    _, plain = both("paper-four-bar")
+    expected = plain.run(times)
+    assert 5 < len(results.time) < 60
+    kept = len(results.time)
+    np.testing.assert_allclose(results.points["C"].position, expected.points["C"].position[:kept], atol=1e-7)
+    x = expected.points["B"].position[kept, 0]  # the first that is not shown is off by more than is allowed
+    assert 0.1 * x**8 > 1e-7
+
+
+def test_numbers_of_a_type_hold_for_their_own_design() -> None:
+    """L_AC is a number where the mechanism has a parameter: right at one design, and refused at every other one."""
+    m, plain = both("paper-four-bar")
+    m.groups = {"RRR_1": {"type": "RRR", "where": {**GOOD, "L_AC": 6}}}
+    c, right = m.compile([0.0, 0.1], points=["C"]), plain.compile([0.0, 0.1], points=["C"])
+    found = c.batch({"L": np.array([6.0, 6.5])})
+    assert found.status.tolist()[0] == 0
+    assert found.status.tolist()[1] != 0
+    np.testing.assert_allclose(found.points["C"].position[0], right().points["C"].position, atol=1e-12)
+    found = c.batch({"L_BA": np.array([1.9])})
+    np.testing.assert_allclose(found.points["C"].position[0], right(L_BA=1.9).points["C"].position, atol=1e-12)
+    with pytest.raises(InputError, match="does not go along with L: in `where` write formulas"):
+        c.sensitivities()
+    assert m.compile([0.0], points=["C"], parameters=["L_BA"]).sensitivities().points["C"].position.shape == (1, 1, 2)
 
 
 def test_rank_is_asked_at_the_first_configuration() -> None:
