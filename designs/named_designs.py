@@ -37,7 +37,7 @@ def hold_misfitting(traced: TracedModel, at: Callable[[Mapping[str, float]], Mod
         return ()
     held = tuple(name for name, value in changes.items() if not fits({name: value}))
     for name in held:
-        parameter = traced.model.parameters[name]
+        parameter: object = traced.model.parameters[name]  # a number to its readers, traced here
         if isinstance(parameter, Traced):
             parameter.held()
     return held
