@@ -202,8 +202,8 @@ def emit(derivation: Derivation, group: GroupIR, origin: str) -> EmittedModule:
         unpack_change=layout.lines(layout.change(d)),
         profile_names=_names([p.name for p in profiles(d)]),
         profiles=profiles(d),
-        developed=developed(d, "ps"),
-        varied=developed(d, "dps"),
+        developed=developed(d, "par"),
+        varied=developed(d, "dpar"),
         lane=layout.lanes(
             d,
             len(group.branches),

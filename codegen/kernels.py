@@ -48,6 +48,11 @@ class GroupIR:
     block_sizes: tuple[int, ...]
 
 
+# What a reader of the unrolled elimination must know.
+PIVOTING = (
+    "The pivot is found without a branch, so that lanes that pivot differently stay together: row after row is "
+    "compared with the pivot's, and of every entry one of the two is chosen. aIJ_2 is entry aIJ after its next change."
+)
 Vectors = list[tuple[str, Sequence[str]]]
 
 
@@ -206,14 +211,13 @@ class _Builder:
             return names
 
         sizes = ", ".join(f"{len(b.rows)} x {b.size}" if b.redundant else str(b.size) for b in blocks)
-        how = (
-            "explicit inverse"
-            if max(b.size for b in blocks) <= EXPLICIT_ORDER and not any(b.redundant for b in blocks)
-            else "elimination; pivoting at run time: swapIJ is 1 where row J goes up to I; mIJ multiplies row J"
-        )
+        explicit = max(b.size for b in blocks) <= EXPLICIT_ORDER and not any(b.redundant for b in blocks)
+        doc = f"Φ_φ factorised, blocks of {sizes} (explicit inverse), for solve_with."
+        if not explicit:
+            doc = f"Φ_φ factorised, blocks of {sizes} (elimination, partial pivoting), for solve_with. " + PIVOTING
         self.kernel(
             "factor_at",
-            f"Φ_φ factorised, blocks of {sizes} ({how}), for solve_with.",
+            doc,
             self.state,
             ("t",),
             factor,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from . import ir, printer
 from .derive import Derivation
 
-INDENT = 4
+INDENT = printer.INDENT
 # The kernels that a function over lanes calls for every lane.
 _IN_LANES = frozenset(
     {
@@ -91,13 +91,8 @@ def _indexed(name: str, n: int) -> str:
 
 
 def lines(assignments: dict[str, str], indent: int = INDENT) -> tuple[str, ...]:
-    """Return `name = (entries)` for each tuple, broken where it is too long."""
-    pad = " " * indent
-    found = []
-    for name, value in assignments.items():
-        line = f"{pad}{name} = {value}"
-        found.append(line if len(line) <= printer.WIDTH else printer.broken(f"{pad}{name} = (", value[1:-1], pad))
-    return tuple(found)
+    """Return `name = (entries)` for each tuple; line_width breaks those that are too long at their commas."""
+    return tuple(f"{' ' * indent}{name} = {value}" for name, value in assignments.items())
 
 
 def _largest(items: Sequence[str]) -> str:
@@ -121,9 +116,8 @@ def kernel_text(kernel: ir.Kernel) -> KernelText:
             unpack += _single(argument)
     sections = []
     for section in kernel.sections:
-        temporaries = sum(a.target.startswith("_t") for a in section.statements)
-        comment = section.comment or (f"temporaries ({temporaries}) and outputs" if temporaries else "outputs")
-        sections.append(SectionText(comment, tuple(printer.statement(a, INDENT) for a in section.statements)))
+        for comment, statements in _in_order(section):
+            sections.append(SectionText(comment, tuple(printer.statement(a, INDENT) for a in statements)))
     names = [a.name for a in kernel.arguments] + list(kernel.scalars) + ([kernel.output] if kernel.output else [])
     pad = " " * INDENT
     result = f"{pad}return OK" if kernel.output else f"{pad}return {as_tuple(kernel.results)}"
@@ -142,93 +136,88 @@ def kernel_text(kernel: ir.Kernel) -> KernelText:
     )
 
 
+def _in_order(section: ir.Section) -> list[tuple[str, Sequence[ir.Assign]]]:
+    """Return the statements of a section by comments: temporaries before outputs where none is made of an output."""
+    if section.comment:
+        return [(section.comment, section.statements)]
+    first = [a for a in section.statements if a.target.startswith("_t")]
+    then = [a for a in section.statements if a not in first]
+    if any(ir.names(a.value) & {b.target for b in then} for a in first):
+        return [(f"temporaries ({len(first)}) and outputs", section.statements)]
+    return [(f"temporaries ({len(first)})", first)] * bool(first) + [("outputs", then)]
+
+
 def _single(argument: ir.Argument) -> list[str]:
     return [f"{s} = {argument.name}[{i}]" for i, s in enumerate(argument.symbols) if s in argument.used]
 
 
 def state(d: Derivation) -> dict[str, str]:
     r, s = d.n_dependent, d.n_independent
-    return {"x": _indexed("phi", r), "hs": _indexed("h", s), "ps": _indexed("par", len(d.par.symbols))}
+    return {"phi": _indexed("phi", r), "h": _indexed("h", s), "par": _indexed("par", len(d.par.symbols))}
+
+
+def _vectors(sizes: dict[str, int]) -> dict[str, str]:
+    """Return the caller's arrays as tuples of the same names."""
+    return {name: _indexed(name, n) for name, n in sizes.items()}
 
 
 def rate_functions(d: Derivation) -> tuple[RateText, ...]:
     r, s = d.n_dependent, d.n_independent
-    hd, hdd, hddd = (
-        {"hd": _indexed("hdot", s)},
-        {"hdd": _indexed("hddot", s)},
-        {"hddd": _indexed("hdddot", s)},
-    )
-    phid, phidd = {"phid": _indexed("phidot", r)}, {"phidd": _indexed("phiddot", r)}
+    known = {"phidot": r, "hdot": s, "phiddot": r, "hddot": s, "hdddot": s}
     velocity = "22c" if d.n_constraints == r else "23"
     acceleration = "30b" if d.n_constraints == r else "32"
 
-    def function(name: str, known: str, output: str, doc: str, values: dict[str, str]) -> RateText:
-        rhs = f"{name}_rhs(x, hs, ps, {', '.join(values)}, t)"
-        return RateText(name, f"phi, h, par, t, {known}", output, doc, lines(state(d) | values), rhs)
+    def function(name: str, output: str, doc: str, *rates: str) -> RateText:
+        values = _vectors({rate: known[rate] for rate in rates})
+        rhs = f"{name}_rhs(phi, h, par, {', '.join(rates)}, t)"
+        return RateText(name, f"phi, h, par, t, {', '.join(rates)}", output, doc, lines(state(d) | values), rhs)
 
+    by_time = f"φ̈ by the time derivative, Eq. {acceleration} (TD)."
     return (
-        function("velocity", "hdot", "phidot", f"φ̇ from ḣ, Eq. {velocity}.", hd),
-        function(
-            "acceleration",
-            "phidot, hdot, hddot",
-            "phiddot",
-            f"φ̈ by the time derivative, Eq. {acceleration} (TD).",
-            phid | hd | hdd,
-        ),
-        function(
-            "jerk",
-            "phidot, hdot, phiddot, hddot, hdddot",
-            "phidddot",
-            "Third derivative of φ.",
-            phid | hd | phidd | hdd | hddd,
-        ),
+        function("velocity", "phidot", f"φ̇ from ḣ, Eq. {velocity}.", "hdot"),
+        function("acceleration", "phiddot", by_time, "phidot", "hdot", "hddot"),
+        function("jerk", "phidddot", "Third derivative of φ.", *known),
     )
 
 
 def rates(d: Derivation) -> dict[str, str]:
-    return {"hd": _indexed("hdot", d.n_independent), "hdd": _indexed("hddot", d.n_independent)}
+    return _vectors({"hdot": d.n_independent, "hddot": d.n_independent})
 
 
 def motion(d: Derivation) -> dict[str, str]:
     r, s = d.n_dependent, d.n_independent
-    names = {"phid": ("phidot", r), "hd": ("hdot", s), "phidd": ("phiddot", r), "hdd": ("hddot", s)}
-    return {name: _indexed(array, n) for name, (array, n) in names.items()}
+    return _vectors({"phidot": r, "hdot": s, "phiddot": r, "hddot": s})
 
 
 def change(d: Derivation) -> dict[str, str]:
     s = d.n_independent
-    names = {
-        "dhs": ("dh", s),
-        "dhd": ("dhdot", s),
-        "dhdd": ("dhddot", s),
-        "dps": ("dpar", len(d.par.symbols)),
-    }
-    return {name: _indexed(array, n) for name, (array, n) in names.items()}
+    return _vectors({"dh": s, "dhdot": s, "dhddot": s, "dpar": len(d.par.symbols)})
 
 
 def arguments(d: Derivation, loops: bool, n_branches: int) -> dict[str, str]:
     """Return the tuples of scalars that the array functions pass to the straight-line kernels."""
     p, r, s, n_par = d.n_constraints, d.n_dependent, d.n_independent, len(d.par.symbols)
-    h, par = _indexed("h", s), _indexed("par", n_par)
+    phi, h, par, branch = (
+        _indexed(name, n) for name, n in zip(("phi", "h", "par", "branch"), (r, s, n_par, n_branches), strict=True)
+    )
     work = ", work" if loops else ""
     columns = "columns" if p > r else "K"
     consistent = "OK if residual <= 1e-16 * max(1.0, reach) ** 4 else NO_ASSEMBLY"
     return {
-        "h": h,
-        "par": par,
-        "branch": _indexed("branch", n_branches),
+        "position_array": f"{h}, {par}, {branch}, t",
+        "newton_array": f"{phi}, {h}, {par}, t, work{', NO_FUNCTIONS, par' if d.spec.profiles else ''}",
         "hdot": _indexed("hdot", s),
         "y": entries([f"y[{i}]" for i in range(r)]),
         "and_work": work,
-        "factor": f"factor_at(x, hs, ps, t{work})",
-        "factor_lane": f"factor_at(x, hs, ps, t[k]{work})",
+        "factor": f"factor_at(phi, h, par, t{work})",
+        "factor_lane": f"factor_at(phi, h, par, t[k]{work})",
         "unit": entries([f"1.0 if i == {i} else 0.0" for i in range(s)]),
         "zero_h": entries(["0.0"] * s),
         "sum_x": " + ".join(f"x[{i}]" for i in range(r)),
         "sum_Phi_squares": " + ".join(f"Phi[{i}] * Phi[{i}]" for i in range(p)),
-        "max_dx": _largest([f"abs(dx[{i}])" for i in range(r)]),
-        "max_x": _largest([f"abs(x[{i}])" for i in range(r)]),
-        "trial": entries([f"x[{i}] - damping * dx[{i}]" for i in range(r)]),
+        "max_dphi": _largest([f"abs(dphi[{i}])" for i in range(r)]),
+        "max_phi": _largest([f"abs(phi[{i}])" for i in range(r)]),
+        "trial": entries([f"phi[{i}] - damping * dphi[{i}]" for i in range(r)]),
         "accept": consistent if p > r else "OK",
         "minus_column": entries([f"-{columns}[{i}, j]" for i in range(p)]),
         "minus_c": entries([f"-c[{i}]" for i in range(p)]),
@@ -238,7 +227,7 @@ def arguments(d: Derivation, loops: bool, n_branches: int) -> dict[str, str]:
         "b_dependent": entries([f"b[{i}]" for i in range(r)]),
         "max_Phi": _largest([f"abs(Phi[{i}])" for i in range(p)]),
         "found": entries([f"found[{i}]" for i in range(r)]),
-        "newton_lane": "given, t[k], work, item, numbers" if d.spec.profiles else "ps, t[k], work",
+        "newton_lane": "given, t[k], work, item, numbers" if d.spec.profiles else "par, t[k], work",
     }
 
 
@@ -257,7 +246,7 @@ POINTERS = ("item", "numbers", "changes", "signs", "t", "q", "qdot", "qddot", "o
 
 @dataclass(frozen=True)
 class LaneText:
-    """What the functions over lanes are written with: rows h0.., p0.. as offsets, lane k, column offset o."""
+    """What the functions over lanes are written with: rows row_h0.., row_phi0.. as offsets, lane k, column offset o."""
 
     signature: str
     rows: tuple[str, ...]
@@ -313,15 +302,15 @@ def lanes(d: Derivation, n_branches: int, folds: bool, uses_work: bool, newton: 
     n_point = len(d.spec.points) * axes
 
     def known(array: str, offset: str = "") -> str:
-        return as_tuple([f"{array}[{offset}h{i} + k]" for i in range(s)])
+        return as_tuple([f"{array}[{offset}row_h{i} + k]" for i in range(s)])
 
     def own(array: str, offset: str = "") -> str:
-        return as_tuple([f"{array}[{offset}p{i} + k]" for i in range(r)])
+        return as_tuple([f"{array}[{offset}row_phi{i} + k]" for i in range(r)])
 
     def folded(array: str, instead: str, offset: str = "") -> str:
         if not folds:
             return known(array, offset)
-        parts = [f"{instead.format(i)} if c{i} else {array}[{offset}h{i} + k]" for i in range(s)]
+        parts = [f"{instead.format(i)} if c{i} else {array}[{offset}row_h{i} + k]" for i in range(s)]
         return as_tuple(parts)
 
     def sign(i: int, mode: str) -> str:
@@ -329,15 +318,17 @@ def lanes(d: Derivation, n_branches: int, folds: bool, uses_work: bool, newton: 
 
     lengths = [str(x).startswith(("x_", "y_", "z_")) for x in d.phi.symbols]
     scale = [" / size" if length else "" for length in lengths]  # lengths by the mechanism's size, directions by one
-    taylor = [f"out[p{i} + j] + dt * (outdot[p{i} + j] + 0.5 * dt * outddot[p{i} + j])" for i in range(r)]
-    fixed = [f"a{i} = q[h{i} + np.uint64(first)]" for i in range(s)] if folds else []
+    taylor = [
+        f"out[row_phi{i} + j] + dt * (outdot[row_phi{i} + j] + 0.5 * dt * outddot[row_phi{i} + j])" for i in range(r)
+    ]
+    fixed = [f"h{i} = q[row_h{i} + np.uint64(first)]" for i in range(s)] if folds else []
     return LaneText(
         signature=",\n".join(", ".join(f"{name}_at" for name in part) for part in (POINTERS[:8], POINTERS[8:]))
         + ", first, last, work_at",
         rows=(
             "n = np.uint64(call[STRIDE])",
-            *(f"h{i} = np.uint64(item[{i}]) * n" for i in range(s)),
-            *(f"p{i} = np.uint64(item[{s + i}]) * n" for i in range(r)),
+            *(f"row_h{i} = np.uint64(item[{i}]) * n" for i in range(s)),
+            *(f"row_phi{i} = np.uint64(item[{s + i}]) * n" for i in range(r)),
             f"par_at = item[{par_place}]",
         ),
         uses_work=uses_work,
@@ -347,17 +338,17 @@ def lanes(d: Derivation, n_branches: int, folds: bool, uses_work: bool, newton: 
         fixed=tuple(fixed),
         known=lines(
             {
-                "hs": folded("q", "a{}"),
-                "hd": folded("qdot", "0.0"),
-                "hdd": folded("qddot", "0.0"),
+                "h": folded("q", "h{}"),
+                "hdot": folded("qdot", "0.0"),
+                "hddot": folded("qddot", "0.0"),
             },
             2 * INDENT,
         ),
-        prediction=lines({"x": as_tuple(taylor)}, 3 * INDENT),
+        prediction=lines({"phi": as_tuple(taylor)}, 3 * INDENT),
         newton=newton,
-        reach=_largest([f"abs(q[h{i} + k])" for i in range(s)] + [f"abs(out[p{i} + k])" for i in range(r)]),
-        step_square=" + ".join(f"dx[{i}] * dx[{i}]" for i in range(r)),
-        stepped=as_tuple([f"x[{i}] - dx[{i}]" for i in range(r)]),
+        reach=_largest([f"abs(q[row_h{i} + k])" for i in range(s)] + [f"abs(out[row_phi{i} + k])" for i in range(r)]),
+        step_square=" + ".join(f"dphi[{i}] * dphi[{i}]" for i in range(r)),
+        stepped=as_tuple([f"phi[{i}] - dphi[{i}]" for i in range(r)]),
         par=as_tuple([f"numbers[par_at + {i}]" for i in range(n_par)]),
         branch=as_tuple([f"signs[sigma_at + {i}]" for i in range(n_branches)]),
         par_place=par_place,
@@ -378,7 +369,7 @@ def lanes(d: Derivation, n_branches: int, folds: bool, uses_work: bool, newton: 
         zero_h=as_tuple(["0.0"] * s),
         zero_phi=as_tuple(["0.0"] * r),
         zero_par=as_tuple(["0.0"] * n_par),
-        sum_of_all=" + ".join(f"{name}[{i}]" for name in ("x", "xd", "xdd") for i in range(r)),
+        sum_of_all=" + ".join(f"{name}[{i}]" for name in ("phi", "phidot", "phiddot") for i in range(r)),
         modes=2**n_branches,
         n_branches=n_branches,
         mode_signs=as_tuple([sign(i, "mode") for i in range(n_branches)]),

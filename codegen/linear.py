@@ -129,41 +129,43 @@ def factor_elimination(a: list[list[Value]], keep: Namer, squares: Sequence[Valu
     pool, m, n = keep.pool, len(a), len(a[0])
     swaps, lower, upper, pivots = [], [], [], []
     rows, sizes = [list(row) for row in a], list(squares)
+    by_size = ", by the sizes n of the rows" if sizes else ""
     for k in range(n):
         flags = []
-        for i in range(k + 1, m):
-            if rows[i][k].is_zero:
-                flags.append(pool.number(0))
-                continue
-            if sizes:
-                top, here = (rows[p][k] * rows[p][k] * sizes[q] for p, q in ((k, i), (i, k)))
-            else:
-                top, here = pool.call("abs", rows[k][k]), pool.call("abs", rows[i][k])
-            flag = keep(f"swap{k}{i}", pool.select(top, here, pool.number(1), pool.number(0)))
-            flags.append(flag)
-            if sizes:
-                first, second = exchange(pool, flag, sizes[k], sizes[i])
-                sizes[k], sizes[i] = pool.name(f"n{k}", first), pool.name(f"n{i}", second)
-            for j in range(k, n):
-                upper_entry, lower_entry = exchange(pool, flag, rows[k][j], rows[i][j])
-                rows[k][j], rows[i][j] = (
-                    pool.name(f"a{k}{j}", upper_entry),
-                    pool.name(f"a{i}{j}", lower_entry),
-                )
+        larger = f"where row I has the larger entry{by_size} and changes places with row {k}"
+        with pool.part(f"column {k}: swap{k}I is 1.0 {larger}"):
+            for i in range(k + 1, m):
+                if rows[i][k].is_zero:
+                    flags.append(pool.number(0))
+                    continue
+                if sizes:
+                    top, here = (rows[p][k] * rows[p][k] * sizes[q] for p, q in ((k, i), (i, k)))
+                else:
+                    top, here = pool.call("abs", rows[k][k]), pool.call("abs", rows[i][k])
+                flag = keep(f"swap{k}{i}", pool.select(top, here, pool.number(1), pool.number(0)))
+                flags.append(flag)
+                if sizes:
+                    first, second = exchange(pool, flag, sizes[k], sizes[i])
+                    sizes[k], sizes[i] = pool.name(f"n{k}", first), pool.name(f"n{i}", second)
+                for j in range(k, n):
+                    upper_entry, lower_entry = exchange(pool, flag, rows[k][j], rows[i][j])
+                    rows[k][j], rows[i][j] = pool.name(f"a{k}{j}", upper_entry), pool.name(f"a{i}{j}", lower_entry)
         swaps.append(tuple(flags))
-        inverse = keep(f"pivot{k}", 1 / rows[k][k])
-        pivots.append(inverse)
         multipliers = []
-        for i in range(k + 1, m):
-            if rows[i][k].is_zero or k == n - 1:  # behind the last column nothing is left to find
-                multipliers.append(pool.number(0))
-                continue
-            factor = keep(f"m{i}{k}", rows[i][k] * inverse)
-            multipliers.append(factor)
-            for j in range(k + 1, n):
-                rows[i][j] = pool.name(f"a{i}{j}", rows[i][j] - factor * rows[k][j])
+        below = f"mI{k} times row {k} is taken from row I, which leaves zeros below the pivot"
+        with pool.part(f"column {k}: {below if k < n - 1 else 'the last pivot'}"):
+            inverse = keep(f"pivot{k}", 1 / rows[k][k])
+            for i in range(k + 1, m):
+                if rows[i][k].is_zero or k == n - 1:  # behind the last column nothing is left to find
+                    multipliers.append(pool.number(0))
+                    continue
+                factor = keep(f"m{i}{k}", rows[i][k] * inverse)
+                multipliers.append(factor)
+                for j in range(k + 1, n):
+                    rows[i][j] = pool.name(f"a{i}{j}", rows[i][j] - factor * rows[k][j])
+            upper.append(tuple(keep(f"u{k}{j}", rows[k][j]) for j in range(k + 1, n)))
+        pivots.append(inverse)
         lower.append(tuple(multipliers))
-        upper.append(tuple(keep(f"u{k}{j}", rows[k][j]) for j in range(k + 1, n)))
     return Elimination(tuple(swaps), tuple(lower), tuple(upper), tuple(pivots), tuple(sizes[:n]))
 
 
@@ -174,19 +176,21 @@ def solve_elimination(
     m, n = len(rhs), len(lu.pivots)
     b = list(rhs)
     for k in range(n):
-        for i in range(k + 1, m):
-            flag = lu.swaps[k][i - k - 1]
-            if flag.constant != 0:
-                first, second = exchange(pool, flag, b[k], b[i])
-                b[k], b[i] = name(f"b{k}", first), name(f"b{i}", second)
-        for i in range(k + 1, m):
-            factor = lu.lower[k][i - k - 1]
-            if factor.constant != 0:
-                b[i] = name(f"b{i}", b[i] - factor * b[k])
+        with pool.part(f"column {k}: rows change places and lose multiples of row {k}, as in factor_at"):
+            for i in range(k + 1, m):
+                flag = lu.swaps[k][i - k - 1]
+                if flag.constant != 0:
+                    first, second = exchange(pool, flag, b[k], b[i])
+                    b[k], b[i] = name(f"b{k}", first), name(f"b{i}", second)
+            for i in range(k + 1, m):
+                factor = lu.lower[k][i - k - 1]
+                if factor.constant != 0:
+                    b[i] = name(f"b{i}", b[i] - factor * b[k])
     x: list[Value] = [pool.number(0)] * n
-    for k in range(n - 1, -1, -1):
-        done = [lu.upper[k][j - k - 1] * x[j] for j in range(k + 1, n)]
-        x[k] = name(f"x{k}", (b[k] - pool.sum(done)) * lu.pivots[k])
+    with pool.part("the unknowns, from the last row upwards"):
+        for k in range(n - 1, -1, -1):
+            done = [lu.upper[k][j - k - 1] * x[j] for j in range(k + 1, n)]
+            x[k] = name(f"x{k}", (b[k] - pool.sum(done)) * lu.pivots[k])
     return x
 
 

@@ -7,6 +7,7 @@ from fractions import Fraction
 from . import ir
 
 WIDTH = 100
+INDENT = 4
 _SUM, _TERM, _UNARY, _ATOM = 0, 1, 2, 3
 
 
@@ -102,10 +103,26 @@ def broken(head: str, body: str, pad: str) -> str:
             pieces[-1] += f" {word}"
         else:
             pieces.append(word)
-    lines, current = [head], pad + "   "
-    for piece in pieces:
-        if len(current) + len(piece) + 1 > WIDTH and current.strip():
-            lines.append(current)
-            current = pad + "   "
-        current += " " + piece
-    return "\n".join([*lines, current, f"{pad})"])
+    lines, rest, room = [head], pieces, WIDTH - len(pad) - INDENT
+    while len(" ".join(rest)) > room:
+        count = _fitting(rest, room)
+        lines.append(f"{pad}{' ' * INDENT}{' '.join(rest[:count])}")
+        rest = rest[count:]
+    return "\n".join([*lines, f"{pad}{' ' * INDENT}{' '.join(rest)}", f"{pad})"])
+
+
+def _fitting(pieces: list[str], room: int) -> int:
+    """Return how many pieces a line takes: broken where few brackets are open, rather at a sum than inside a product.
+
+    A line is at least half full.
+    """
+    best, cost, depth, length = 1, (99, 0), 0, 0
+    for i, piece in enumerate(pieces):
+        here = (depth, piece.startswith(("* ", "/ ")))
+        if i and (here <= cost or 2 * length < room):
+            best, cost = i, here
+        length += len(piece) + (i > 0)
+        depth += piece.count("(") + piece.count("[") - piece.count(")") - piece.count("]")
+        if length > room:
+            break
+    return best

@@ -31,10 +31,10 @@ def profiles(d: Derivation) -> tuple[ProfileText, ...]:
     found = []
     for c, unknown in spec.profiles:
         i = spec.phi.index(unknown)
-        trial = as_tuple([f"x[{k}] + turn" if k == i else f"x[{k}]" for k in range(d.n_dependent)])
+        trial = as_tuple([f"phi[{k}] + turn" if k == i else f"phi[{k}]" for k in range(d.n_dependent)])
         first = spec.par.index(c.symbols[0])
-        parts = as_tuple([f"ps[{first + k}]" for k in range(PROFILE_PARTS)])
-        found.append(ProfileText(c.name, i, first, parts, parts.replace("ps", "dps"), trial))
+        parts = as_tuple([f"par[{first + k}]" for k in range(PROFILE_PARTS)])
+        found.append(ProfileText(c.name, i, first, parts, parts.replace("par", "dpar"), trial))
     return tuple(found)
 
 

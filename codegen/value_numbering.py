@@ -6,6 +6,7 @@ the declared order, and a kernel's statements are printed in the order in which 
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 from math import gcd, lcm
@@ -16,7 +17,7 @@ import sympy as sp
 from . import ir
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
 _FUNCTIONS = {
     sp.sin: "sin",
@@ -253,6 +254,14 @@ class Pool:
         """Ask for `target = value` in the current section; return the target as a new named value."""
         self.roots.append((self.section, target, value))
         return self.symbol(target)
+
+    @contextmanager
+    def part(self, comment: str) -> Iterator[None]:
+        """Put what is asked for inside under a comment of its own, unless the caller has named the section."""
+        outer = self.section
+        self.section = outer or comment
+        yield
+        self.section = outer
 
     def name(self, hint: str, value: Value) -> Value:
         """Give a value a name of its own where that saves work; numbers and names pass unchanged, signs outside."""
