@@ -26,6 +26,7 @@ from .numbers.traced import Traced
 CONSTANTS: dict[str, float] = {"pi": math.pi, "e": math.e}
 _FACTORIALS = np.array([[1.0], [1.0], [2.0], [6.0]])
 _RATES = ("value", "rate", "acceleration")
+JUMPING = ("if", "sign", "floor")
 _Step = tuple[str, Any, int]  # what, its name or value, number of arguments
 
 
@@ -216,6 +217,11 @@ def expression(text: str, parameters: Mapping[str, float], variable: str = "t") 
     """Return the function of t (or u) that a formula describes."""
     node, steps = _parse(text)
     return Expression(text, node, _known(node, parameters, variable), variable, steps)
+
+
+def may_jump(motion: Function) -> bool:
+    """Whether the formula of a function holds what jumps."""
+    return isinstance(motion, Expression) and any(s[:2] in (("call", j) for j in JUMPING) for s in motion.steps)
 
 
 def starting(motion: Function, start: float) -> Any:

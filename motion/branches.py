@@ -23,6 +23,7 @@ from .closer_look import part_of, quality, sampled
 from .course import Course
 from .inner_times import MOST_INNER, grid_of, turning
 from .joint_check import keep_joints
+from .jumps import on_ramps, ramps
 from .run import Before, Solution, signs_at, solve
 from .sweeps import stop
 
@@ -38,7 +39,11 @@ def follow(program: Program, time: Array, method: str = "td", numbers: Array | N
         from .global_run import follow_global
 
         return follow_global(program, time, method, numbers)
-    run, course, most = Way(program, time, method, numbers), Course(), max(MOST_INNER, len(time))
+    run, course, most = (
+        Way(program, time, method, numbers),
+        _jumping(program, time, numbers),
+        max(MOST_INNER, len(time)),
+    )
     solution, settled = _rounds(run, course, FEW, most)
     if not settled:
         course, settled = _in_stretches(run)
@@ -82,14 +87,22 @@ def _rounds(run: Way, course: Course, rounds: int, most: int) -> tuple[Solution,
     return solution, False
 
 
+def _jumping(program: Program, time: Array, numbers: Array | None) -> Course:
+    """Return the course of a run of which only the jumps of its drivers are known."""
+    numbers = program.sequence.numbers if numbers is None else numbers
+    found = ramps(program, time, numbers)
+    return Course(on_ramps(program, found, numbers), ramps=found)
+
+
 def _in_stretches(run: Way) -> tuple[Course, bool]:
     """Follow a long run stretch by stretch, so that cost grows with its length; its course, and whether that is whole.
 
     Where a stretch does not settle, nothing behind it is looked at.
     """
-    base = grid_of(run.program, run.time, Course(), run.numbers)
+    known = _jumping(run.program, run.time, run.numbers)
+    base = grid_of(run.program, run.time, known, run.numbers)
     most = MOST * WINDOW * max(1, len(run.program.sequence.groups) // 8)
-    course, own, before, first = Course(), Course(), None, 0
+    course, own, before, first = Course(ramps=known.ramps), Course(ramps=known.ramps), None, 0
     while True:
         last = min(first + WINDOW, len(base) - 1)
         horizon = float(base[last - BESIDE]) if last < len(base) - 1 else np.inf
@@ -209,7 +222,8 @@ def _covered(stretches: list[tuple[float, float]]) -> Callable[[float, float], b
 def _end(solution: Solution, step: GroupStep, time: float, status: int) -> None:
     """End the motion at a time, unless it ends before."""
     if solution.failure is None or time <= solution.failure.time:
-        stop(solution, step, int(np.searchsorted(solution.time, time)), status, time)
+        jump = next((high for low, high in solution.course.ramps if low < time < high), time)
+        stop(solution, step, int(np.searchsorted(solution.time, time)), status, jump)
 
 
 def _located(solution: Solution, step: GroupStep, low: float, high: float, jump: bool) -> tuple[str, Array]:

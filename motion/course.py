@@ -52,12 +52,13 @@ class Meeting:
 class Course:
     """What is known of the way of a run beforehand: inner times, and the instants at which branches of groups meet.
 
-    `clear` are stretches of time, by group, that were looked at closely and need nothing.
+    `clear` are stretches of time, by group, that were looked at closely and need nothing; within `ramps` drivers jump.
     """
 
     extra: list[float] = field(default_factory=list)
     meetings: dict[str, list[Meeting]] = field(default_factory=dict)
     clear: dict[str, list[tuple[float, float]]] = field(default_factory=dict)
+    ramps: tuple[tuple[float, float], ...] = ()
 
     @property
     def met(self) -> int:
@@ -68,7 +69,7 @@ class Course:
         """Return what is known of the way behind a time, with inner times of which those behind it are taken."""
         meetings = {name: [m for m in found if m.centre >= time] for name, found in self.meetings.items()}
         clear = {name: [s for s in found if s[1] >= time] for name, found in self.clear.items()}
-        return Course(extra[extra > time].tolist(), meetings, clear)
+        return Course(extra[extra > time].tolist(), meetings, clear, self.ramps)
 
     def add(self, other: Course, extra: Array) -> None:
         """Take over what is known of a stretch of the way, and its inner times."""

@@ -49,7 +49,7 @@ def follow_global(program: Program, time: Array, method: str, numbers: Array | N
 def _solved(groups: Solution, n: int, method: str) -> tuple[Solution, int]:
     """Solve the system at the first n instants of the groups; how far it came."""
     program, grid = groups.program, groups.time
-    solution = begin(program, grid, groups.numbers)
+    solution = begin(program, grid, groups.numbers, groups.course)
     if n == 0:
         return solution, 0
     solution.state[:, :, 0] = groups.state[:, :, 0]

@@ -27,21 +27,26 @@ def grid_of(program: Program, time: Array, course: Course, numbers: Array | None
     return np.union1d(grid, more[(grid[0] < more) & (more < grid[-1])]) if len(more) else grid
 
 
-def inner_steps(program: Program, time: Array, numbers: Array) -> Array:
-    """Return times with inner ones where a driver would move too far at once."""
+def inner_steps(program: Program, time: Array, numbers: Array, values: Array | None = None) -> Array:
+    """Return times with inner ones where a driver would move too far at once; `values` are theirs at the probes."""
     sequence, drivers = program.sequence, program.model.drivers
     if len(time) < 2 or not drivers:
         return time
     looked = probes(time)
-    values = sequence.drive(looked, numbers)
+    values = sequence.drive(looked, numbers) if values is None else values
     size, counts = float(numbers[sequence.size_place]), np.ones(len(time) - 1)
     for driver, value, rate, bend in zip(drivers.values(), values[0], *np.abs(values[1:3]), strict=True):
-        largest = LARGEST_TURN if driver.kind in ("angle", "turn") else LARGEST_STROKE * size
+        largest = largest_step(driver.kind, size)
         # the rate sees what a difference of values misses, such as a whole turn between two steps
         ways = np.maximum(np.abs(np.diff(value)), np.maximum(rate[1:], rate[:-1]) * np.diff(looked)) / largest
         swings = np.diff(looked) * (bend.max() / (LARGEST_SWING * max(rate.max(), 1e-300)))
         counts = np.fmax(counts, steps_for(np.maximum(ways, swings), len(time) - 1))
     return refined(time, counts.astype(np.int64))
+
+
+def largest_step(kind: str, size: float) -> float:
+    """Return how far a driver may move between two inner steps."""
+    return LARGEST_TURN if kind in ("angle", "turn") else LARGEST_STROKE * size
 
 
 def probes(time: Array) -> Array:

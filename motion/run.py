@@ -18,6 +18,7 @@ from ..runtime.program import GroupStep, Program
 from ..runtime.solvers import Solver
 from .course import Course
 from .inner_times import grid_of, refined
+from .jumps import driven
 from .modes import AssemblyMode, assemble, remember
 from .sweeps import Failure, bridge, check, leaping, segments, stop, stretches, swept
 
@@ -126,16 +127,17 @@ class Solution:
         )  # fmt: skip
 
 
-def begin(program: Program, grid: Array, numbers: Array | None = None) -> Solution:
+def begin(program: Program, grid: Array, numbers: Array | None = None, course: Course | None = None) -> Solution:
     """Return an unsolved state over a grid of times: constants and drivers in their rows, with a design's numbers."""
+    course = course or Course()
     state = _lined_up((3, program.n_rows, len(grid)))
     sequence = program.sequence
     numbers = sequence.numbers if numbers is None else numbers
     edges, items = np.array([0, len(grid)]), sequence.of_kind("constants")
     sequence.run("values", grid, state, edges, np.zeros((1, 0)), items, numbers=numbers)  # their rates are zeros
     if program.drivers:
-        state[:, list(program.drivers.values())] = sequence.drive(grid, numbers)[:3]
-    return Solution(program, grid, np.arange(len(grid)), state, len(grid), numbers)
+        state[:, list(program.drivers.values())] = driven(program, grid, numbers, course.ramps)[:3]
+    return Solution(program, grid, np.arange(len(grid)), state, len(grid), numbers, course=course)
 
 
 @dataclass(frozen=True)
@@ -155,8 +157,8 @@ def resumed(before: Before, grid: Array, course: Course) -> Solution:
     for i in sequence.of_kind("angle"):  # continuous angles go on from where they are
         row, start = sequence.tables[sequence.items[i].place :][:2]
         numbers[start] = solution.state[0, row, before.lane]
-    found = begin(solution.program, grid, numbers)
-    found.course, found.signs, found.whole = course, before.signs, before.whole
+    found = begin(solution.program, grid, numbers, course)
+    found.signs, found.whole = before.signs, before.whole
     for i in sequence.groups.values():
         step = sequence.items[i].group_step
         assert step is not None
@@ -201,8 +203,8 @@ def solve(
     course = course or Course()
     for _ in range(DEEPEST):
         grid = grid_of(program, time, course, numbers)
-        solution = begin(program, grid, numbers) if before is None else resumed(before, grid, course)
-        solution.asked, solution.course = np.searchsorted(grid, time), course
+        solution = begin(program, grid, numbers, course) if before is None else resumed(before, grid, course)
+        solution.asked = np.searchsorted(grid, time)
         for items in segments(solution):
             advance(solution, items, method, modes, before is not None)
             if solution.solved == 0:
