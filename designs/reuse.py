@@ -13,7 +13,6 @@ from ..mechanism.numbers.tracing import free_parameters
 from ..mechanism.plans.plan import Array
 from ..mechanism.reader import from_data, parameter_values
 from ..mechanism.structure import Structure
-from ..mechanism.tables import Table
 from ..motion.kinematics import Outcome, asked_times, prepare, run_program
 from ..runtime.parallel import threads as using_threads
 from ..runtime.program import Program
@@ -121,7 +120,6 @@ class Reuse:
                 found = Traceable(self.data, self.origin, self.folder, (*free, *sorted(formulas)))
             except AssurgentError:  # the nominal design cannot be run, or a name is none: the reader says so
                 return None
-            tables = any(isinstance(d.motion, Table) for d in found.traced.model.drivers.values())
-            if found.reusable and not tables and not found.structure.redundant:
+            if found.repeatable:
                 self._traceable[formulas] = found
         return self._traceable[formulas]

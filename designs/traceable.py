@@ -14,6 +14,7 @@ from ..mechanism.numbers.tracing import TracedModel, free_parameters, trace
 from ..mechanism.plans.plan import Array
 from ..mechanism.reader import from_data
 from ..mechanism.structure import Structure
+from ..mechanism.tables import Table
 from ..motion.kinematics import prepare
 from ..runtime.program import Program
 from .named_designs import hold_misfitting
@@ -38,6 +39,12 @@ class Traceable:
     def reusable(self) -> bool:
         """Whether results follow from the rows alone: drivers in Python are computed from the model."""
         return self.program.sequence.motions is not None
+
+    @property
+    def repeatable(self) -> bool:
+        """Whether another design's motion follows by its numbers alone, with the checks of a run of its own."""
+        tables = any(isinstance(d.motion, Table) for d in self.traced.model.drivers.values())
+        return self.reusable and not tables and not self.structure.redundant
 
     def at(self, design: Mapping[str, float]) -> tuple[Array, bool]:
         """Return the numbers of one design, and whether it is read and planned alike."""

@@ -105,15 +105,17 @@ def _marked(model: Model, where: dict[str, DrawnPose]) -> dict[str, tuple[str, A
 
 def _limits(shapes: list[Shape], dots: list[Dot], where: dict[str, DrawnPose], n: int) -> tuple[Array, Array]:
     steps = np.unique(np.linspace(0, n - 1, min(n, 150)).astype(int))
-    corners = []
+    dimension = where[FRAME].origin.shape[1]
+    low, high = np.full(dimension, np.inf), np.full(dimension, -np.inf)
     for body, pose in where.items():
         locals_ = [shape.outline for shape in shapes if shape.body == body]
         locals_ += [dot.place + sign * dot.radius for dot in dots if dot.body == body for sign in (-1, 1)]
         if locals_:
             outline = np.concatenate([np.atleast_2d(x) for x in locals_])
             some = steps if body != FRAME else steps[:1]
-            box = pose.origin[some][:, None] + outline @ pose.rotation[some].transpose(0, 2, 1)
-            corners += [np.nanmin(box, axis=(0, 1)), np.nanmax(box, axis=(0, 1))]
-    low, high = np.nanmin(corners, axis=0), np.nanmax(corners, axis=0)
+            for axis in range(dimension):  # each coordinate on its own: a reduction over contiguous memory
+                way = outline @ pose.rotation[some, axis].T + pose.origin[some, axis]
+                low[axis] = min(low[axis], np.fmin.reduce(way, axis=None))
+                high[axis] = max(high[axis], np.fmax.reduce(way, axis=None))
     margin = 0.04 * float(np.max(high - low))
     return low - margin, high + margin

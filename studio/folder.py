@@ -9,7 +9,6 @@ from typing import Any
 
 from ..common.errors import InputError
 from ..common.files import read_text, write_whole
-from ..mechanism.reader import MAX_BYTES
 
 # What a file may be called: no separator of any system, no leading dot, nothing that a shell or a URL would read.
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_ .()+-]{0,119}")
@@ -45,6 +44,8 @@ class Folder:
         path = self.place(name, ".toml")
         if not path.is_file():
             raise InputError(f"{path.name}: there is no such file in the folder {self.path.name}")
+        from ..mechanism.reader import MAX_BYTES  # with the reader: not before the page is there
+
         return read_text(path, MAX_BYTES)
 
     def write(self, name: object, text: str) -> Path:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 import webbrowser
 from collections.abc import Callable
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 from ..common.errors import InputError
 
 PORTS = range(1, 65536)
+SWITCH = 5e-4  # seconds a computing thread may keep the loop from answering (Python's own: ten times as long)
 
 
 def launch(
@@ -31,6 +33,7 @@ def launch(
         if browser:
             webbrowser.open(address)
 
+    sys.setswitchinterval(SWITCH)
     try:
         asyncio.run(serve(Studio(place, first, version), port, ready))
     except OSError as error:

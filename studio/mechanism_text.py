@@ -93,14 +93,23 @@ def _bounded(model: Model) -> tuple[Model, tuple[str, ...]]:
     return replace(model, simulation=replace(s, step=(s.stop - s.start) / (most - 1))), (note,)
 
 
-def sketch(data: dict[str, Any]) -> dict[str, list[float]]:
-    """Return the places of points as far as they can be evaluated, for a mechanism that cannot be read yet."""
+def known_parameters(found: Read) -> dict[str, float]:
+    """Return the parameters of a text, also of one that cannot be read as a whole."""
+    return _parameters(found.data) if found.model is None else dict(found.model.parameters)
+
+
+def _parameters(data: dict[str, Any]) -> dict[str, float]:
     known: dict[str, float] = {}
     for name, value in _table(data, "parameters").items():
         number = _number(value, known)
         if number is not None:
             known[name] = number
-    found = {}
+    return known
+
+
+def sketch(data: dict[str, Any]) -> dict[str, list[float]]:
+    """Return the places of points as far as they can be evaluated, for a mechanism that cannot be read yet."""
+    known, found = _parameters(data), {}
     for name, place in _table(data, "points").items():
         numbers = [_number(x, known) for x in place] if isinstance(place, list) else []
         if len(numbers) in (2, 3) and all(x is not None for x in numbers):

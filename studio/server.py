@@ -17,7 +17,7 @@ import threading
 from collections.abc import Callable
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlsplit
 
 import tornado.httpserver
@@ -26,11 +26,9 @@ import tornado.web
 import tornado.websocket
 
 from .folder import Folder
+from .session import Session
 from .templates import template
 from .work import Workers
-
-if TYPE_CHECKING:
-    from .session import Session
 
 ADDRESS = "127.0.0.1"
 KINDS = {
@@ -161,8 +159,6 @@ class Page(tornado.websocket.WebSocketHandler):
         return parts.scheme == "http" and parts.netloc.lower() in self.studio.hosts
 
     def open(self, *_: str, **__: str) -> None:
-        from .session import Session  # with all that computes: not before the address is told
-
         studio = self.studio
         studio.pages.add(self)
         self.set_nodelay(True)
@@ -204,7 +200,6 @@ def application(studio: Studio) -> tornado.web.Application:
         log_function=lambda _: None,
         default_handler_class=Missing,
         default_handler_args=shared,
-        compress_response=True,
     )
 
 
@@ -216,12 +211,13 @@ class Missing(Guarded):
 
 
 def _warm(studio: Studio) -> None:
-    """Load the solvers of a four-bar while the browser starts: what comes first is then there at once."""
+    """Load what computes the first mechanism while the browser starts."""
     with contextlib.suppress(Exception):  # whatever it is, the first request says it
-        from .mechanism_text import read
-        from .solve import solve
+        from .desk import Desk
 
-        solve(read(template("Four-bar"), studio.folder), "run", lambda _: None)
+        text = template("Four-bar") if studio.first is None else studio.folder.read(studio.first)
+        Desk(studio.folder).solving({"id": 0, "text": text}, lambda _: None).whole()
+    studio.workers.warm.set()
 
 
 async def serve(studio: Studio, port: int, ready: Callable[[str], None], stop: asyncio.Event | None = None) -> None:

@@ -43,13 +43,15 @@ def message(shown: Shown, identifier: object, light: bool = False, by_group: boo
     """Return the binary message; a light one, sent while something is dragged, has only what is drawn."""
     floats, read = Floats(), shown.read
     problem = shown.problem or read.problem
-    header: dict[str, Any] = {"id": identifier, "text": read.text, "notes": list(shown.notes), **more}
+    header: dict[str, Any] = {"id": identifier, "notes": list(shown.notes), "provisional": shown.provisional, **more}
     header["problem"] = None if problem is None else problem.to_json()
-    header["provisional"] = shown.provisional
-    header["sketch"] = sketch(read.data)
-    if not light:
-        header["data"] = _jsonable(read.data)
     model, structure = read.model, read.structure
+    if not light:
+        header |= {"text": read.text, "sketch": sketch(read.data), "data": _jsonable(read.data)}
+    elif model is not None:
+        header["sketch"] = {name: np.asarray(place).tolist() for name, place in model.points.items()}
+    else:
+        header["sketch"] = sketch(read.data)
     if model is not None and structure is not None:
         header["structure"] = _structure(model, structure)
     if model is not None and structure is not None and shown.results is not None and shown.results.points:

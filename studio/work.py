@@ -30,6 +30,7 @@ class Workers:
     def __init__(self) -> None:
         self._running: set[int] = set()
         self._lock = threading.Lock()
+        self.warm = threading.Event()  # once compiled code is loaded
 
     async def run(self, function: Callable[..., Any], *arguments: Any, seconds: float = SECONDS) -> Any:
         """Return what the function returns, or raise what it raises; at the latest after some seconds."""
@@ -38,21 +39,21 @@ class Workers:
                 raise BusyError("the studio is computing too much at once - wait for the answers on their way")
         loop = asyncio.get_running_loop()
         done: asyncio.Future[Any] = loop.create_future()
-        identity: list[int] = []
+        task = _Task()
 
         def tell(settle: Callable[[Any], None], value: Any) -> None:
             if not done.done():
                 settle(value)
 
         def work() -> None:
-            identity.append(threading.get_ident())
+            identity = threading.get_ident()
             with self._lock:
-                self._running.add(identity[0])
+                self._running.add(identity)
             try:
-                value = function(*arguments)
+                value = task.run(function, *arguments)
                 _call(loop, tell, done.set_result, value)
             except TooLong:
-                pass  # the answer has been given
+                pass  # the answer has been given, or nobody waits for it
             except AssurgentError as error:
                 _call(loop, tell, done.set_exception, error)
             except Exception as error:  # noqa: BLE001 - a bug must not end the server, and is told as one
@@ -60,26 +61,50 @@ class Workers:
                 _call(loop, tell, done.set_exception, bug)
             finally:
                 with self._lock:
-                    self._running.discard(identity[0])
+                    self._running.discard(identity)
 
         threading.Thread(target=work, daemon=True, name="studio-work").start()
         try:
             return await asyncio.wait_for(asyncio.shield(done), seconds)
         except TimeoutError:
             done.cancel()
-            if identity:
-                _interrupt(identity[0])
+            task.interrupt()
             raise AssurgentError(
                 f"the computation took longer than {seconds:g} s and was given up - "
                 "take fewer instants, or the command line, which has no bound"
             ) from None
+        except asyncio.CancelledError:
+            task.interrupt()
+            raise
+
+
+class _Task:
+    """A function at work in a thread, which can be told to stop at its next step in Python.
+
+    Compiled loops do not hear it; they are bounded by the number of instants.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._identity: int | None = None
+
+    def run(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        with self._lock:
+            self._identity = threading.get_ident()
+        try:
+            return function(*arguments)
+        finally:
+            with self._lock:  # from here on an interruption would meet the wrong code
+                self._identity = None
+
+    def interrupt(self) -> None:
+        """Raise TooLong in the thread, unless the function has ended."""
+        with self._lock:
+            if self._identity is not None:
+                number, what = ctypes.c_ulong(self._identity), ctypes.py_object(TooLong)
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(number, what)
 
 
 def _call(loop: asyncio.AbstractEventLoop, *what: Any) -> None:
     if not loop.is_closed():
         loop.call_soon_threadsafe(*what)
-
-
-def _interrupt(identity: int) -> None:
-    """Raise TooLong in a thread, at its next step in Python; compiled loops are bounded by the instants."""
-    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(identity), ctypes.py_object(TooLong))

@@ -18,15 +18,32 @@ export function poseAt(scene, body, frame) {
 
 const pathOf = (outline, closed) => `M${outline.map(([x, y]) => `${x} ${y}`).join("L")}${closed ? "Z" : ""}`;
 
+// A spring between two places: straight ends, and a zigzag of as many teeth whatever its length.
+function coil([x1, y1, x2, y2], unit) {
+  const long = Math.hypot(x2 - x1, y2 - y1) || 1, [u, v] = [(x2 - x1) / long, (y2 - y1) / long], wide = 1.1 * unit, lead = 0.16 * long, teeth = 9;
+  let d = `M${x1} ${y1}L${x1 + u * lead} ${y1 + v * lead}`;
+  for (let k = 0; k < 2 * teeth; k += 1) {
+    const at = lead + ((k + 0.5) / (2 * teeth)) * (long - 2 * lead), side = k % 2 ? -wide : wide;
+    d += `L${x1 + u * at - v * side} ${y1 + v * at + u * side}`;
+  }
+  return `${d}L${x2 - u * lead} ${y2 - v * lead}L${x2} ${y2}`;
+}
+
 export function drawing(home) {
   const world = s("g.scene"), ties = s("g.ties"), points = s("g.points"), gesture = s("g.gesture");
   const extra = overlays();
   const svg = s("svg", { role: "img", "aria-label": "mechanism" }, gridLayer(), extra.below, extra.rams, ties, world, extra.above, points, gesture);
   home.append(svg);
-  let moving = [], marks = [];
+  let moving = [], marks = [], paths = [], dots = [], drawn = "";
+
+  const outlined = (shape) => ({ d: pathOf(shape.outline, shape.closed) });
+  const round = (dot) => ({ cx: dot.place[0], cy: dot.place[1], r: dot.radius });
+  const flat = () => (state.scene?.dimension === 2 ? state.scene : null);
+  // What the nodes are made for: shapes of the same bodies in the same order need new outlines only.
+  const kindOf = (scene) => (scene ? [...scene.shapes, null, ...scene.dots].map((x) => (x ? `${x.body}|${x.edge}|${x.fill}` : "")).join("/") + scene.ties.length : "");
 
   function build() {
-    const scene = state.scene?.dimension === 2 ? state.scene : null;
+    const scene = flat();
     moving = [];
     const layers = [];
     let last = null, group = null;
@@ -39,22 +56,37 @@ export function drawing(home) {
       }
       return group;
     };
-    for (const shape of scene?.shapes || []) {
+    paths = (scene?.shapes || []).map((shape) => {
       const filled = shape.closed && shape.fill;
-      into(shape.body).append(s("path", {
-        d: pathOf(shape.outline, shape.closed), fill: filled ? themed(shape.fill) : "none", "fill-opacity": filled ? shape.opacity : undefined,
+      const node = s("path", {
+        ...outlined(shape), fill: filled ? themed(shape.fill) : "none", "fill-opacity": filled ? shape.opacity : undefined,
         stroke: themed(shape.edge), "stroke-width": 1.35 * shape.width, "stroke-linejoin": "round", "stroke-linecap": "round", "stroke-dasharray": shape.dashed ? "9 3 2 3" : undefined,
-      }));
-    }
-    for (const dot of scene?.dots || []) {
-      into(dot.body).append(s("circle", { cx: dot.place[0], cy: dot.place[1], r: dot.radius, fill: themed(dot.fill), stroke: themed(dot.edge), "stroke-width": 1.6, "vector-effect": "non-scaling-stroke" }));
-    }
+      });
+      into(shape.body).append(node);
+      return node;
+    });
+    dots = (scene?.dots || []).map((dot) => {
+      const node = s("circle", { ...round(dot), fill: themed(dot.fill), stroke: themed(dot.edge), "stroke-width": 1.6, "vector-effect": "non-scaling-stroke" });
+      into(dot.body).append(node);
+      return node;
+    });
+    drawn = kindOf(scene);
     world.replaceChildren(...layers, ...sketched(scene));
-    ties.replaceChildren(...(scene?.ties || []).map(() => s("line", { stroke: "var(--ground)", "stroke-width": 2, "stroke-dasharray": "3 3" })));
+    ties.replaceChildren(...(scene?.ties || []).map(() => s("path", { stroke: "var(--ground)", "stroke-width": 2, fill: "none" })));
     buildPoints();
     extra.build();
     update();
     mark();
+  }
+
+  // While something is dragged only numbers change: the nodes stay.
+  function reshape() {
+    const scene = flat();
+    if (!scene || kindOf(scene) !== drawn) return build();
+    scene.shapes.forEach((shape, i) => paths[i].setAttribute("d", outlined(shape).d));
+    scene.dots.forEach((dot, i) => Object.entries(round(dot)).forEach(([key, value]) => dots[i].setAttribute(key, value)));
+    extra.build();
+    return update();
   }
 
   // Bodies of a mechanism that cannot be read yet: lines between the points of the sketch.
@@ -88,10 +120,7 @@ export function drawing(home) {
         node.setAttribute("transform", `matrix(${c} ${sn} ${-sn} ${c} ${x} ${y})`);
       }
       const k = Math.round(state.frame);
-      [...ties.children].forEach((line, i) => {
-        const ends = scene.ties[i];
-        ["x1", "y1", "x2", "y2"].forEach((name, j) => line.setAttribute(name, ends[4 * k + j]));
-      });
+      [...ties.children].forEach((line, i) => line.setAttribute("d", coil(scene.ties[i].subarray(4 * k, 4 * k + 4), scene.unit)));
     }
     for (const [node, name] of marks) {
       const at = place(name);
@@ -121,7 +150,7 @@ export function drawing(home) {
   });
   resize.observe(home);
   on("document", build);
-  on("drawn", build);
+  on("drawn", reshape);
   on("frame", update);
   on("view", update);
   on("selection", mark);

@@ -16,17 +16,17 @@ export async function derived(formula) {
   const [f, f1, f2] = answer.values;
   return { text: `F' = ${answer.first ?? "…"}    F'' = ${answer.second ?? "…"}    (first values ${short(f, 4)}, ${short(f1, 4)}, ${short(f2, 4)})`, first: answer.first, second: answer.second };
 }
-// Calls back with the newest answer only, some milliseconds after the last key.
-export function listening(show) {
+// Calls back with the answer to the newest formula only: answers may overtake one another. `after` are milliseconds of rest.
+export function listening(show, after = 120) {
   let timer = 0, number = 0;
   return (formula) => {
     clearTimeout(timer);
     const mine = ++number;
-    timer = setTimeout(async () => {
-      if (!formula) return show("", false);
-      try { const told = await derived(formula); if (mine === number) show(told.text, told.bad); } catch (error) { if (mine === number) show(error.message, true); }
-      return undefined;
-    }, 120);
+    const tell = (told) => { if (mine === number) show(told); };
+    timer = setTimeout(() => {
+      if (!formula) return tell({ text: "", bad: false });
+      return derived(formula).then(tell, (error) => tell({ text: error.message, bad: true }));
+    }, after);
   };
 }
 
@@ -68,7 +68,7 @@ export function driverForm(name = null, given = {}) {
     operations.push(["set", ["drivers", v.name], driver]);
     if (await change(operations)) select(`drivers:${v.name}`);
     return null;
-  }, { action: name ? "Change" : "Add", changed: (v, tell) => { (listen ||= listening((text, bad) => tell("F", text, bad)))(v.F); } });
+  }, { action: name ? "Change" : "Add", changed: (v, tell) => { (listen ||= listening((told) => tell("F", told.text, told.bad)))(v.F); } });
 }
 
 const LOADS = [["force", "force at a point"], ["torque", "torque on a body"], ["spring", "spring and damper between points"], ["torsion-spring", "torsion spring in a joint"]];

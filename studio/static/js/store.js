@@ -18,7 +18,7 @@ export const canRedo = () => future.length > 0;
 
 // ---- answers ---------------------------------------------------------------------------------------------------------
 export function take(header, light) {
-  const scene = header.scene || null;
+  const scene = header.scene || null, before = state.provisional ? state.scene?.count : 0;
   if (scene) {
     scene.time = floats(header, scene.time);
     scene.count = scene.time.length;
@@ -29,13 +29,14 @@ export function take(header, light) {
   }
   const series = {};
   for (const [name, reference] of Object.entries(header.series || {})) series[name] = floats(header, reference);
-  Object.assign(state, { text: header.text, scene, series, sketch: header.sketch, problem: header.problem, notes: header.notes, provisional: header.provisional, method: header.method });
+  if (header.text !== undefined) state.text = header.text;
+  Object.assign(state, { scene, series, sketch: header.sketch, problem: header.problem, notes: header.notes, provisional: header.provisional, method: header.method });
   state.structure = header.structure || null;
   if (header.data) state.data = header.data;
   if (header.diagnostics) state.diagnostics = header.diagnostics;
   if (header.milliseconds !== undefined) state.milliseconds = header.milliseconds;
   const last = Math.max(0, (scene?.count || 1) - 1);
-  state.frame = Math.min(state.frame, last);
+  state.frame = before > 1 ? (state.frame / (before - 1)) * last : Math.min(state.frame, last); // the same time, not the same instant
   for (const key of [...state.selection]) if (!exists(key)) state.selection.delete(key);
   emit(light ? "drawn" : "document");
 }
@@ -107,35 +108,30 @@ async function travel(from, to) {
 export const undo = () => travel(past, future);
 export const redo = () => travel(future, past);
 
-// ---- dragging: one request on its way at a time, the newest place wins -------------------------------------------------
+// ---- dragging: one request on its way at a time, the newest place wins; the text changes once, at the end -------------
 let drag = null;
 export function dragTo(operations, moved) {
   if (!drag) drag = { base: state.text, busy: false, next: null };
-  drag.next = { operations, moved };
+  drag.next = drag.last = { operations, moved };
   if (!drag.busy) pump();
 }
 async function pump() {
   const mine = drag;
   mine.busy = true;
-  while (mine.next) {
+  while (mine.next && !mine.ended) {
     const { operations, moved } = mine.next;
     mine.next = null;
     try { take(await request({ text: mine.base, operations }, true), true); moved?.(); } catch (error) { toast(error.message, true); }
   }
   mine.busy = false;
-  if (mine.ended) finish(mine);
+  if (mine.ended) change(mine.last.operations);
 }
 export function dragEnd() {
   if (!drag) return;
   const mine = drag;
   drag = null;
   mine.ended = true;
-  if (!mine.busy) finish(mine);
-}
-function finish(mine) {
-  if (state.text !== mine.base) { past.push(mine.base); future.length = 0; }
-  emit("history");
-  again();
+  if (!mine.busy) change(mine.last.operations);
 }
 
 // ---- reading ---------------------------------------------------------------------------------------------------------

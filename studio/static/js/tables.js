@@ -2,7 +2,7 @@
 import { h, fill, glyph, short } from "./dom.js";
 import { state, on, entries, select, change, place } from "./store.js";
 import { linkForm, bodyForm, jointForm, pointForm } from "./forms.js";
-import { driverForm, forceForm, simulateForm, parameterForm, motionKey, derived } from "./loads.js";
+import { driverForm, forceForm, simulateForm, parameterForm, motionKey, listening } from "./loads.js";
 import { deletion, ownersOf } from "./geometry.js";
 import { written } from "./dialogs.js";
 
@@ -55,15 +55,15 @@ function pairs() {
 
 // A driver's formula can be changed in place; F' and F'' are derived below it.
 function drivers() {
-  return entries("drivers").map(([name, d]) => {
+  return entries("drivers").map(([name, d], k) => {
     const key = motionKey(d), told = h("div.derived", { "data-derived": name });
     const input = h("input.number.formula", { value: d[key] ?? "", "aria-label": `F(t) of ${name}`, onchange: () => change([["set", ["drivers", name, key], written(input.value.trim())]]) });
-    const show = async () => {
-      if (d[key] === undefined || typeof d[key] === "object") return;
-      try { const found = await derived(String(input.value)); told.replaceChildren(...(found.bad ? [found.text] : [h("span", null, `F' = ${found.first ?? "…"}`), h("span", null, `F'' = ${found.second ?? "…"}`)])); input.setAttribute("aria-invalid", String(Boolean(found.bad))); } catch { /* the next answer says more */ }
-    };
-    input.addEventListener("input", show);
-    show();
+    const listen = listening(({ bad, text, first, second }) => {
+      fill(told, bad ? h("span", { style: "color:var(--bad)" }, text) : [h("span", null, `F' = ${first ?? "…"}`), h("span", null, `F'' = ${second ?? "…"}`)]);
+      input.setAttribute("aria-invalid", String(Boolean(bad)));
+    }, 25 * k);
+    if (typeof d[key] === "string" || typeof d[key] === "number") listen(String(d[key]));
+    input.addEventListener("input", () => listen(input.value.trim()));
     const where = d.joint ? `${key} of ${d.joint}` : d.between ? `${d.between.join(" – ")}` : d.bodies ? d.bodies.join(" – ") : `${d.point}.${key}`;
     const extra = [h("span.what", { style: "flex:none;max-width:34%", onclick: () => select(`drivers:${name}`) }, where), d[key] === undefined ? h("span.what", null, `table ${d.table}`) : input];
     return [...row("drivers", name, "", { edit: () => driverForm(name), extra }), told];

@@ -107,7 +107,7 @@ export function tools(bar, home, drawn, player) {
     const by = [to[0] - from[0], to[1] - from[1]], one = press.points.length === 1;
     const moves = press.points.map((p) => [p, one ? onRay(p, to, press.frozen) : [tidy(press.frozen.places[p][0] + by[0]), tidy(press.frozen.places[p][1] + by[1])]]);
     const stamp = performance.now();
-    dragTo(dragPlan(moves, press.frozen), () => { home.dataset.latency = (performance.now() - stamp).toFixed(2); });
+    dragTo(dragPlan(moves, press.frozen), () => { home.dataset.latency = (performance.now() - stamp).toFixed(2); home.dataset.drags = Number(home.dataset.drags || 0) + 1; });
   }
   function up(event) {
     const px = at(event), mine = press;
