@@ -16,6 +16,7 @@ from tornado.websocket import WebSocketClientConnection, WebSocketClosedError, w
 
 from assurgent.mechanism.reader import load
 from assurgent.motion.kinematics import run
+from assurgent.studio.formula import feedback
 from assurgent.studio.templates import TEMPLATES, template
 from assurgent.studio.wire import unpacked
 
@@ -74,11 +75,29 @@ async def status(running: Running, path: str, **options: Any) -> int:
     return int(answer.code)
 
 
-def within_a_second(begin: float) -> None:
-    assert time.perf_counter() - begin < 1.0 * SLOW
+@contextlib.contextmanager
+def within_a_second(what: str) -> Iterator[None]:
+    """Bound the time of an answer: that of the processor, for server and client, which a busy machine does not stretch.
+
+    Seconds on the clock are printed at the end (`-s`).
+    """
+    clock, processor = time.perf_counter(), time.process_time()
+    yield
+    spent = time.perf_counter() - clock, time.process_time() - processor
+    TOOK.setdefault(what, []).append(spent)
+    assert spent[1] < 1.0, what
 
 
-SLOW = 5.0  # a busy machine; the bound of a quiet one is a second
+TOOK: dict[str, list[tuple[float, float]]] = {}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def printed_times(running: Running) -> Iterator[None]:
+    feedback("sin(t)", {}, 0.0)  # SymPy is loaded once
+    yield
+    for what, spent in TOOK.items():
+        clock, processor = (max(column) for column in zip(*spent, strict=True))
+        print(f"\n{what}: {len(spent)} answers, slowest {clock:.3f} s, {processor:.3f} s of the processor", end="")
 
 
 def test_the_page_and_its_assets_need_no_network(running: Running) -> None:
@@ -110,9 +129,8 @@ def test_the_page_and_its_assets_need_no_network(running: Running) -> None:
     ],
 )
 def test_a_wrong_token_and_paths_are_refused(running: Running, path: str) -> None:
-    begin = time.perf_counter()
-    assert asyncio.run(status(running, path)) in (400, 403, 404)
-    within_a_second(begin)
+    with within_a_second("wrong token or path"):
+        assert asyncio.run(status(running, path)) in (400, 403, 404)
 
 
 @pytest.mark.parametrize("host", ["evil.example", "127.0.0.1", "localhost:1", "[::1]:80", "127.0.0.1.evil.example:80"])
@@ -120,7 +138,8 @@ def test_a_foreign_host_is_refused_even_with_the_token(running: Running, host: s
     """DNS rebinding: the request arrives on the loopback under the name of another site."""
     headers = {"Host": host}
     for path in (f"/?token={running.token}", "/static/js/main.js"):
-        assert asyncio.run(status(running, path, headers=headers)) == 403
+        with within_a_second("foreign Host"):
+            assert asyncio.run(status(running, path, headers=headers)) == 403
 
 
 @pytest.mark.parametrize(
@@ -134,11 +153,9 @@ def test_a_foreign_host_is_refused_even_with_the_token(running: Running, host: s
     ],
 )
 def test_a_foreign_origin_or_token_gets_no_socket(running: Running, headers: dict[str, str]) -> None:
-    begin = time.perf_counter()
-    with pytest.raises(HTTPClientError) as refused:
+    with within_a_second("foreign Origin"), pytest.raises(HTTPClientError) as refused:
         asyncio.run(connected(running, **headers))
     assert refused.value.code in (400, 403)
-    within_a_second(begin)
 
 
 @pytest.mark.parametrize(
@@ -166,10 +183,9 @@ def test_names_that_lead_out_of_the_folder_are_refused(running: Running, name: o
 
     async def conversation(page: Talk) -> None:
         for what in ("open", "save"):
-            begin = time.perf_counter()
-            header, _ = await page.ask(what, name=name, text="format = 1")
+            with within_a_second("name outside the folder"):
+                header, _ = await page.ask(what, name=name, text="format = 1")
             assert "error" in header
-            within_a_second(begin)
 
     talk(running, conversation)
     assert sorted(running.folder.parent.rglob("*")) == before
@@ -219,10 +235,9 @@ def test_an_endless_formula_is_answered_at_once(running: Running, formula: str) 
     text = template("Four-bar").replace("2*pi*rpm/60*t", formula)
 
     async def conversation(page: Talk) -> None:
-        begin = time.perf_counter()
-        header, _ = await page.ask("formula", formula=formula)
+        with within_a_second("endless formula"):
+            header, _ = await page.ask("formula", formula=formula)
         assert set(header) & {"problem", "values", "error"}
-        within_a_second(begin)
         header, _ = await page.ask("solve", text=text, kind="run")
         assert header.get("error") or header["problem"] or header["notes"] == []
 
@@ -250,16 +265,17 @@ def test_a_run_without_end_is_shortened(running: Running) -> None:
 def test_a_large_message_ends_the_conversation_and_nothing_else(running: Running) -> None:
     async def main() -> None:
         one, other = await connected(running), await connected(running)
-        begin = time.perf_counter()
         large = json.dumps({"id": 1, "do": "save", "name": "big.toml", "text": "x" * 5_000_000})
         writing = asyncio.ensure_future(one.socket.write_message(large))
-        header, _ = await other.ask("hello")
+        with within_a_second("another page meanwhile"):
+            header, _ = await other.ask("hello")
         assert "Four-bar" in header["templates"]
-        within_a_second(begin)
-        with contextlib.suppress(WebSocketClosedError):  # the server may hang up before the end
-            await writing
-        assert await one.socket.read_message() is None
-        assert await status(running, "/", method="POST", body="x" * 100_000) in (400, 403, 405, 413, 599)
+        with within_a_second("message of 5 MB"):
+            with contextlib.suppress(WebSocketClosedError):  # the server may hang up before the end
+                await writing
+            assert await one.socket.read_message() is None
+        with within_a_second("body of 100 kB"):
+            assert await status(running, "/", method="POST", body="x" * 100_000) in (400, 403, 405, 413, 599)
         await other.hang_up()
 
     asyncio.run(main())
@@ -288,18 +304,21 @@ def test_ten_thousand_malformed_messages(running: Running) -> None:
         sent = 0
         while sent < 10_000:
             one = await connected(running)
-            try:
-                for _ in range(100):
-                    kind = kinds[rng.integers(len(kinds))]
-                    await one.socket.write_message(kind or rng.bytes(20), binary=not kind)
-                    sent += 1
-            except WebSocketClosedError:
-                pass  # the server has hung up, as it should
+            with within_a_second("100 malformed messages"):
+                try:
+                    for _ in range(100):
+                        kind = kinds[rng.integers(len(kinds))]
+                        await one.socket.write_message(kind or rng.bytes(20), binary=not kind)
+                        sent += 1
+                except WebSocketClosedError:
+                    pass  # the server has hung up, as it should
+                for _ in range(100):  # every one is answered, or the server has hung up
+                    if await one.socket.read_message() is None:
+                        break
             await one.hang_up()
-        begin = time.perf_counter()
-        header, _ = await first.ask("hello")
+        with within_a_second("the first page after 10,000 malformed messages"):
+            header, _ = await first.ask("hello")
         assert header["folder"] == running.folder.name
-        within_a_second(begin)
         await first.hang_up()
 
     before = sorted(running.folder.iterdir())
