@@ -64,7 +64,7 @@ class Mechanism(Builder):
         holds all that was solved before. `through` passes dead points at which the driver turns back, led by another
         coordinate meanwhile.
         """
-        from assurgent.motion.run import raise_failure
+        from assurgent.motion.outcome import raise_stop
 
         if through:
             from assurgent.motion.through import run_through
@@ -72,8 +72,8 @@ class Mechanism(Builder):
             outcome = run_through(self.model(**settings), _asked(times), method, jerk=jerk, threads=threads)
         else:
             outcome = self._reused().run(self._numbers(settings), _asked(times), method, jerk, threads)
-        if outcome.failure is not None:
-            raise_failure(outcome.failure, outcome.results)
+        if outcome.stop is not None:
+            raise_stop(outcome.stop, outcome.results)
         return outcome.results
 
     def verify(

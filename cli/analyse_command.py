@@ -34,7 +34,6 @@ def add_commands(add: Callable[..., argparse.ArgumentParser]) -> None:
 def command_analyse(options: argparse.Namespace) -> int:
     from ..mechanism.grashof import four_bars
     from ..motion.kinematics import prepare
-    from ..motion.run import failure_message
     from ..report.cycle import cycle_of
 
     model = load_model(options)
@@ -51,8 +50,8 @@ def command_analyse(options: argparse.Namespace) -> int:
         for table in (_transmission(cycle), _limits(cycle), _advantage(model, cycle), _centres(model, cycle)):
             if table is not None and table.row_count:
                 out.print(table)
-    if cycle.failure is not None:
-        out.print(f"[yellow]![/] the motion ends early: {escape(failure_message(cycle.failure))}", highlight=False)
+    if cycle.stop is not None:
+        out.print(f"[yellow]![/] the motion ends early: {escape(cycle.stop.message)}", highlight=False)
     return 0
 
 

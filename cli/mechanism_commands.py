@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ..mechanism.analysis_steps import AnalysisStep
     from ..mechanism.model import Model
     from ..mechanism.structure import Structure
-    from ..motion.kinematics import Outcome
+    from ..motion.outcome import Outcome
 
 METHODS = "td (default), 3ot, global, global-sparse"
 SET = 'a parameter\'s value: a number or a formula, such as beta="18 deg"'
@@ -137,10 +137,10 @@ def _outcome(options: argparse.Namespace) -> Outcome:
 
 
 def _finish(outcome: Outcome) -> int:
-    from ..motion.run import raise_failure
+    from ..motion.outcome import raise_stop
 
-    if outcome.failure is not None:
-        raise_failure(outcome.failure)
+    if outcome.stop is not None:
+        raise_stop(outcome.stop)
     return 0
 
 
@@ -148,6 +148,7 @@ def _summary(outcome: Outcome, options: argparse.Namespace) -> None:
     from ..mechanism.grashof import four_bars
 
     results, structure = outcome.results, outcome.structure
+    assert structure is not None
     groups = " → ".join(g.name for g in structure.groups[:12]) + (" → ..." if len(structure.groups) > 12 else "")
     d = results.diagnostics
     out.print(

@@ -18,7 +18,7 @@ from . import verify_commands as cli_verify
 from .console import err, literal, out
 
 if TYPE_CHECKING:
-    from ..codegen.outcome import Verification
+    from ..codegen.verification_errors import Verification
 
 DEFAULT_CONFIGURATIONS = 100
 
@@ -101,7 +101,7 @@ def command_verify(options: argparse.Namespace) -> int:
     from rich.progress import Progress
 
     from ..codegen.derive import derive
-    from ..codegen.outcome import BOUND
+    from ..codegen.verification_errors import BOUND
     from ..codegen.verify import verify_module
     from ..runtime.library import load
     from ..runtime.library_build import find_specification

@@ -19,7 +19,7 @@ from .progress import tell, watched
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from ..codegen.outcome import Verification
+    from ..codegen.verification_errors import Verification
     from ..mechanism.model import Model
     from ..verification.comparison import Compared, Comparison
     from ..verification.verify_mechanism import MechanismVerification

@@ -18,7 +18,7 @@ import sympy as sp
 from . import jointcodes as code
 from .joint_kinds import Kind, gamma, jacobian, kinds
 from .joint_module import inputs
-from .outcome import BOUND, Verification
+from .verification_errors import BOUND, Verification
 
 DIGITS, BESIDE = 60, 15  # of the numbers, and of the way to the instants beside
 Numbers = dict[str, Any]

@@ -136,7 +136,7 @@ def kernel_text(kernel: ir.Kernel) -> KernelText:
     )
 
 
-def _in_order(section: ir.Section) -> list[tuple[str, Sequence[ir.Assign]]]:
+def _in_order(section: ir.Section) -> Sequence[tuple[str, Sequence[ir.Assign]]]:
     """Return the statements of a section by comments: temporaries before outputs where none is made of an output."""
     if section.comment:
         return [(section.comment, section.statements)]

@@ -14,9 +14,9 @@ import numpy as np
 from ..common.status import OK
 from .derive import Derivation
 from .differences import Independent, motion_by_differences, points_by_differences, tangent_by_differences
-from .outcome import BOUND, Array, CompiledType, Verification, relative
 from .reference import Symbolic, SymbolicState, array, ball_function, balls, floats
 from .sampling import Configuration, Sampler
+from .verification_errors import BOUND, Array, CompiledType, Verification, relative
 
 # Newton is started this far off (relative to a group of size one) when it is compared with the closed form.
 NEWTON_OFFSET = 1e-3

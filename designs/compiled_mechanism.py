@@ -23,11 +23,10 @@ from ..mechanism.numbers.traced import Traced
 from ..mechanism.plans.plan import Array
 from ..motion.branches import follow
 from ..motion.kinematics import run
+from ..motion.outcome import Stop, no_solution
 from ..motion.reported import steps_of
 from ..motion.results import Results
-from ..motion.run import failure_message
 from ..motion.series import DriverSeries
-from ..motion.sweeps import Failure
 from ..runtime.outputs import Output
 from ..runtime.parallel import each, thread_count
 from ..runtime.parallel import threads as using_threads
@@ -169,7 +168,7 @@ class CompiledMechanism:
                 raise error
         results = self._results(out[0], solved, values)
         if answers[0, 0] != 0:
-            why = apart[0] if 0 in apart else self._failure(answers[0], values[:, 0], self._lanes)
+            why = apart[0] if 0 in apart else self._stop(answers[0], values[:, 0], self._lanes)
             raise AssemblyError(self._message(why), results)
         return results
 
@@ -190,8 +189,8 @@ class CompiledMechanism:
         def losses() -> tuple[Array, tuple[str, ...]]:
             lost_at, messages = np.full(len(answers), np.nan), [""] * len(answers)
             for i in np.flatnonzero(answers[:, 0]).tolist():
-                why = apart[i] if i in apart else self._failure(answers[i], values[:, i], grid)
-                lost_at[i] = why.time if isinstance(why, Failure) else grid[0]
+                why = apart[i] if i in apart else self._stop(answers[i], values[:, i], grid)
+                lost_at[i] = why.time if isinstance(why, Stop) else grid[0]
                 messages[i] = self._message(why)
             return lost_at, tuple(messages)
 
@@ -262,10 +261,10 @@ class CompiledMechanism:
             return state, grid, lanes
         if answers[0, 0] != 3 or not kept[0]:
             reason = "" if kept[0] else " (reading or planning decides otherwise there: compile it at this design)"
-            raise not_whole(f"{self._message(self._failure(answers[0], values[:, 0], grid))}{reason}")
+            raise not_whole(f"{self._message(self._stop(answers[0], values[:, 0], grid))}{reason}")
         solution = follow(self.mechanism.program, grid, numbers=numbers[0])  # change points, dead points
-        if solution.failure is not None:
-            raise not_whole(failure_message(solution.failure))
+        if solution.stop is not None:
+            raise not_whole(solution.stop.message)
         return solution.state, solution.time, np.searchsorted(solution.time, self.time)
 
     def _solved(self, values: Array, threads: int) -> tuple[Array, Ints, dict[int, Any]]:
@@ -340,7 +339,7 @@ class CompiledMechanism:
         spare.append(held)
         return np.asarray(state)
 
-    def _alone(self, design: Mapping[str, float], out: Array, answer: Ints) -> Failure | AssurgentError | None:
+    def _alone(self, design: Mapping[str, float], out: Array, answer: Ints) -> Stop | AssurgentError | None:
         """Run one design on its own into its place; why it stopped, if it did."""
         out[:] = np.nan
         answer[:] = 3, 0, -1, 0, 0
@@ -354,10 +353,9 @@ class CompiledMechanism:
             for (output, at), arrays in zip(places, arrays_of(series), strict=True):
                 for order, (width, values) in enumerate(zip(output.widths, arrays, strict=True)):
                     out[order, at : at + width * solved] = np.asarray(values).ravel()
-        failure = outcome.failure
-        answer[0] = 0 if failure is None else 2 if solved == 0 else 1
+        answer[0] = 0 if outcome.stop is None else 2 if solved == 0 else 1
         answer[1] = solved
-        return failure
+        return outcome.stop
 
     # ---- what is said ---------------------------------------------------------------------------------------------
     def _results(self, out: Array, solved: int, values: Array) -> Results:
@@ -372,7 +370,7 @@ class CompiledMechanism:
             drivers, parameters=dict(zip(self.mechanism.traced.names, values[:, 0].tolist(), strict=True)),
         )  # fmt: skip
 
-    def _failure(self, answer: Ints, values: Array, grid: Array) -> Failure | None:
+    def _stop(self, answer: Ints, values: Array, grid: Array) -> Stop | None:
         """Return where a design was lost that the compiled run gave up: the time of the loss, not of a lane."""
         group: GroupStep | None = self.groups[int(answer[2])] if self.supported and answer[2] >= 0 else None
         if group is None:
@@ -380,12 +378,12 @@ class CompiledMechanism:
         lane, plan = int(answer[4]), group.plan
         if answer[0] != 2:
             numbers = np.ascontiguousarray(self.mechanism.numbers.evaluate(values[:, None])[0][:, 0])
-            found = follow(self.mechanism.program, grid[: lane + 1], numbers=numbers).failure
+            found = follow(self.mechanism.program, grid[: lane + 1], numbers=numbers).stop
             if found is not None:
                 return found
-        return Failure(plan.name, plan.bodies, plan.joints, float(grid[min(lane, len(grid) - 1)]), NO_ASSEMBLY)
+        return no_solution(plan, float(grid[min(lane, len(grid) - 1)]), NO_ASSEMBLY)
 
     def _message(self, why: Any) -> str:
-        if isinstance(why, Failure):
-            return failure_message(why)
+        if isinstance(why, Stop):
+            return why.message
         return MESSAGES[NO_ASSEMBLY] if why is None else str(why)

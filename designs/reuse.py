@@ -13,7 +13,8 @@ from ..mechanism.numbers.tracing import free_parameters
 from ..mechanism.plans.plan import Array
 from ..mechanism.reader import from_data, parameter_values
 from ..mechanism.structure import Structure
-from ..motion.kinematics import Outcome, asked_times, prepare, run_program
+from ..motion.kinematics import asked_times, prepare, run_program
+from ..motion.outcome import Outcome
 from ..runtime.parallel import threads as using_threads
 from ..runtime.program import Program
 from ..runtime.timefunctions import check_times

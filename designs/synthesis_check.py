@@ -139,7 +139,7 @@ class Checker:
         times = np.maximum(times, own[0])
         grid = np.union1d(own, times)
         outcome = run(model, grid)
-        if outcome.failure is not None:
+        if outcome.stop is not None:
             return None
         at = np.searchsorted(grid, times)
         residuals = self._residuals(outcome.results, at)

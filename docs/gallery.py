@@ -14,8 +14,8 @@ from assurgent.mechanism.model import Model
 from assurgent.mechanism.plans.planning import study
 from assurgent.mechanism.reader import load
 from assurgent.motion.kinematics import run
+from assurgent.motion.outcome import raise_stop
 from assurgent.motion.results import Results
-from assurgent.motion.run import raise_failure
 from assurgent.pictures.still import still
 
 if TYPE_CHECKING:
@@ -128,8 +128,8 @@ def main(names: list[str]) -> None:
         if names and path.stem not in names:
             continue
         outcome = run(load(path), progress=print)
-        if outcome.failure is not None:
-            raise_failure(outcome.failure)
+        if outcome.stop is not None:
+            raise_stop(outcome.stop)
         picture = draw(outcome.model, outcome.results, path.stem)
         (PICTURES / f"{path.stem}.png").write_bytes(picture)
         print(f"{path.stem}: {len(picture) / 1000:.0f} kB")

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..mechanism.model import Array, Model
+from ..motion.outcome import Stop
 from . import array_heads as heads
 from . import bodyhead as place
 from .applied_loads import Applied
@@ -22,7 +23,7 @@ from .bodysystem import BodySystem
 from .inertia import Inertia
 from .joint_forces import Forces
 from .posture import Posture
-from .records import Counts, Recorded, Stop, reactions_of
+from .records import Counts, Recorded, reactions_of
 
 TIGHTER = 1e-3  # the integrator's own tolerance, of the one asked for: it holds per step, the user's for the whole run
 

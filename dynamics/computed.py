@@ -14,6 +14,7 @@ from ..mechanism.model import Array, Model
 
 if TYPE_CHECKING:
     from ..mechanism.structure import Structure
+    from ..motion.outcome import Outcome
     from ..motion.results import Results
     from ..runtime.program import Program
     from .equilibrium import Equilibrium
@@ -63,12 +64,15 @@ def undriven(model: Model) -> int:
 def kinematics(model: Model, times: Array | None = None, method: str = "td", progress: Progress = _silent) -> Computed:
     """Return the motion that the drivers prescribe."""
     from ..motion.kinematics import run
-    from ..motion.run import failure_message
 
     outcome = run(model, times, method, progress)
-    failure = outcome.failure
-    error = None if failure is None else AssemblyError(failure_message(failure), outcome.results)
-    return Computed(model, outcome.results, (), error)
+    return _computed(outcome)
+
+
+def _computed(outcome: Outcome, notes: tuple[str, ...] = ()) -> Computed:
+    """Return what an outcome holds, with the error that its stop is."""
+    error = None if outcome.stop is None else AssemblyError(outcome.stop.message, outcome.results)
+    return Computed(outcome.model, outcome.results, notes, error)
 
 
 def check_scheme(method: str) -> None:
@@ -90,7 +94,6 @@ def inverse_dynamics(
 
     `prepared` are structure and program of the model where somebody has them already.
     """
-    from ..motion.run import failure_message
     from .inverse import inverse
 
     check_scheme(method)
@@ -109,9 +112,7 @@ def inverse_dynamics(
     notes: tuple[str, ...] = ()
     if massless(model) and not model.loads:
         notes = (f"no body has a mass and there are no [forces], so that all efforts and reactions are zero - {HINT}",)
-    failure = outcome.failure
-    error = None if failure is None else AssemblyError(failure_message(failure), outcome.results)
-    return Computed(model, outcome.results, notes, error)
+    return _computed(outcome, notes)
 
 
 def simulation(
@@ -134,8 +135,7 @@ def simulation(
     _check_masses(model)
     with one_blas_thread():
         outcome = simulate(model, times, method, progress, through=through, fixed_step=fixed_step, begun=begun)
-    error = None if outcome.stop is None else AssemblyError(outcome.stop.message, outcome.results)
-    return Computed(model, outcome.results, (), error)
+    return _computed(outcome)
 
 
 def rest(model: Model, progress: Progress = _silent) -> Equilibrium:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..mechanism.model import Array, Model
+from ..motion.outcome import Stop
 from ..runtime.parallel import thread_count
 from .applied_loads import Applied
 from .bodymethod import BodyMethod
@@ -31,7 +32,6 @@ from .dca_system import (
     DcaSystem,
 )  # fmt: skip
 from .posture import Posture
-from .records import Stop
 from .rotations import euler_parameters
 from .stepping import first_step
 

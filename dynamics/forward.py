@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,8 +13,7 @@ from ..mechanism.arguments import number, times_of
 from ..mechanism.model import Array, Model
 from ..motion.inner_times import refined
 from ..motion.measure import splits_of
-from ..motion.results import Results
-from ..motion.run import failure_message
+from ..motion.outcome import Outcome
 from ..runtime.sequence import Ints
 from ..runtime.timefunctions import check_times
 from .bodymethod import BodyMethod
@@ -23,19 +22,11 @@ from .inverse import inverse
 from .methods import METHODS, PARTITION, body_method
 from .nullspace import check_inertia
 from .partition import NoCoordinatesError, Partition
-from .records import Recorded, Stop, results, without_spin
+from .records import Recorded, results, without_spin
 from .repeated_simulation import Begun
 
 FINER = 4  # times that more instants are noted for the rotation of rods, and for the turns of spatial joints
 MOST_NOTED = 2_000_000  # instants
-
-
-@dataclass(frozen=True, eq=False)
-class SimulationOutcome:
-    """What a simulation gave: its results as far as it came, and why it stopped (None where it did not)."""
-
-    results: Results
-    stop: Stop | None
 
 
 def _silent(_: str) -> None:
@@ -51,7 +42,7 @@ def simulate(
     through: bool = True,
     fixed_step: float | None = None,
     begun: Begun | None = None,
-) -> SimulationOutcome:
+) -> Outcome:
     """Return the motion under the loads at the given times, or at those of [simulation].
 
     Without a `method` it is partition or, where joint coordinates do not tell the position, global.
@@ -72,9 +63,7 @@ def simulate(
     start = begun.start = begun.start or _started(model)
     if start.free == 0:
         found = inverse(model, asked, progress)
-        failure = found.failure
-        stop = None if failure is None else Stop(failure.time, failure_message(failure))
-        return SimulationOutcome(replace(found.results, method=method or METHODS[0]), stop)
+        return replace(found, results=replace(found.results, method=method or METHODS[0]))
     grid = asked if asked[0] == begins else np.concatenate([[begins], asked])
     for _ in range(FINER):
         run = _method(model, start, method, progress, reactions, through, fixed_step, begun)
@@ -91,7 +80,7 @@ def simulate(
     if stop is not None:
         notes["stopped"] = stop.message
     used = PARTITION if isinstance(run, Partition) else run.name
-    return SimulationOutcome(results(model, used, record, notes, asked), stop)
+    return Outcome(model, results(model, used, record, notes, asked), stop)
 
 
 def _finer(model: Model, grid: Array, parts: Ints, fixed_step: float | None) -> Array:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,11 +15,10 @@ from ..mechanism.model import Array, Model, TorsionSpring
 from ..mechanism.structure import Group, Structure
 from ..motion.branches import follow
 from ..motion.kinematics import diagnostics, prepare
+from ..motion.outcome import Outcome
 from ..motion.reported import reported
-from ..motion.results import Results
 from ..motion.run import Solution
 from ..motion.series import DriverSeries
-from ..motion.sweeps import Failure
 from ..runtime.program import Program
 from ..runtime.timefunctions import check_times
 from .applied_loads import Applied
@@ -37,16 +36,8 @@ SINGULAR = 1e-10  # of the largest: an actuator whose power vanishes cannot carr
 STILL = 1e-14  # of the size, or of a radian, for a driver's: a coordinate that moves no further stands still
 
 
-@dataclass(frozen=True, eq=False)
-class InverseOutcome:
-    """Results as far as the motion came, and why it stopped (None where it did not)."""
-
-    results: Results
-    failure: Failure | None
-
-
 def inverse(model: Model, times: Array | None = None, progress: Callable[[str], None] = lambda _: None,
-            scheme: str = "direct", prepared: tuple[Structure, Program] | None = None) -> InverseOutcome:  # fmt: skip
+            scheme: str = "direct", prepared: tuple[Structure, Program] | None = None) -> Outcome:  # fmt: skip
     """Return efforts and reactions at the given times, or at those of [simulation].
 
     `prepared` are structure and program of the model where somebody has them already.
@@ -71,7 +62,7 @@ def inverse(model: Model, times: Array | None = None, progress: Callable[[str], 
     drivers = {name: DriverSeries(solution.state[0, program.drivers[name], steps] + d.offset)
                for name, d in model.drivers.items()}  # fmt: skip
     found = results(model, "td", record, notes, asked, (*tables[:3], drivers))
-    return InverseOutcome(found, solution.failure)
+    return Outcome(model, found, solution.stop, structure)
 
 
 def _check_actuators(model: Model, mobility: int) -> None:

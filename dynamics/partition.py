@@ -13,6 +13,7 @@ import numpy as np
 
 from ..common.errors import AssurgentError, InputError
 from ..mechanism.model import Array, Model
+from ..motion.outcome import Stop
 from .applied_loads import Applied
 from .bridges import NEAR, NODES, bridge_ahead
 from .coordinate_sets import Chosen, Sets
@@ -23,7 +24,7 @@ from .initial_state import Start
 from .instant_kinematics import Mechanics
 from .nullspace import free_motions, regularity
 from .posture import Posture, poses_of
-from .records import Counts, Recorded, Stop
+from .records import Counts, Recorded
 
 if TYPE_CHECKING:
     from .compiled_set import Machine

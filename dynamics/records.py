@@ -26,14 +26,6 @@ from ..runtime.driver_motions import driver_values
 from .inertia import line_of
 
 
-@dataclass(frozen=True)
-class Stop:
-    """Why a simulation ended early."""
-
-    time: float
-    message: str
-
-
 @dataclass
 class Counts:
     """What a run did."""

@@ -110,7 +110,7 @@ def _in_stretches(run: Way) -> tuple[Course, bool]:
         part, settled = _rounds(stretch, own, ROUNDS, most)
         more = np.setdiff1d(part.time, base)
         course.add(own, more)
-        if not settled or last == len(base) - 1 or (part.failure is not None and part.failure.time <= horizon):
+        if not settled or last == len(base) - 1 or (part.stop is not None and part.stop.time <= horizon):
             break
         bridged = _covered([m.reach for found in own.meetings.values() for m in found])
         starts = [k for k in range(first + 1, last - 2 * BESIDE) if not bridged(base[k], base[k])]
@@ -134,14 +134,14 @@ def _mend(solution: Solution, name: str, course: Course, horizon: float = np.inf
 
     if step_of(solution, name).solver.group.steady:
         return False
-    failed = solution.failure is not None and solution.failure.group == name
+    failed = solution.stop is not None and solution.stop.group == name
     if not failed and (solution.solved == 0 or not solution.report[name][SUSPECTS] > 0):
         if solution.solved == 1 and not solution.report[name][0] > MEETING:
             stop(solution, step_of(solution, name), 0, DEAD_POINT)
         return False
     step, again = step_of(solution, name), False
     for low, high, mark in _spots(solution, step, course):
-        if low >= horizon or (solution.failure is not None and low > solution.failure.time):
+        if low >= horizon or (solution.stop is not None and low > solution.stop.time):
             break
         if mark == LONG:
             course.extra += np.linspace(low, high, 5)[1:-1].tolist()
@@ -189,8 +189,8 @@ def _spots(solution: Solution, step: GroupStep, course: Course) -> list[tuple[fl
     if n > 1:
         marks(quality(solution, step)[0], solution.state, t, step.phi_rows, step.solver.closed_form, found)
     spots = [(float(t[k]), float(t[k + 1]), int(found[k])) for k in np.flatnonzero(found != NOTHING)]
-    failure = solution.failure
-    if failure is not None and failure.group == name and n < len(t) and failure.time == t[n]:
+    ended = solution.stop
+    if ended is not None and ended.group == name and n < len(t) and ended.time == t[n]:
         spots.append((float(t[max(n - 1, 0)]), float(t[n]), NEAR))
     bridged = _covered([m.reach for m in course.meetings.get(name, [])])
     cleared = _covered(course.clear.get(name, []))
@@ -221,7 +221,7 @@ def _covered(stretches: list[tuple[float, float]]) -> Callable[[float, float], b
 
 def _end(solution: Solution, step: GroupStep, time: float, status: int) -> None:
     """End the motion at a time, unless it ends before."""
-    if solution.failure is None or time <= solution.failure.time:
+    if solution.stop is None or time <= solution.stop.time:
         jump = next((high for low, high in solution.course.ramps if low < time < high), time)
         stop(solution, step, int(np.searchsorted(solution.time, time)), status, jump)
 

@@ -33,7 +33,7 @@ def part_of(solution: Solution, step: GroupStep, times: Array, course: Course | 
     part = resumed(Before(solution, before, solution.signs, solution.span), every, course or solution.course)
     for items in segments(part, step):
         advance(part, items, "td", assembled=True)
-        part.solved, part.failure = len(every), None  # what is open is no number
+        part.solved, part.stop = len(every), None  # what is open is no number
     return part, np.searchsorted(every, times)
 
 

@@ -10,7 +10,6 @@ from ..runtime.program import GroupStep, Program
 from .branches import follow
 from .global_system import build
 from .run import Solution, begin, solve
-from .sweeps import stop
 
 ROUNDS = 40
 NEAR_ENOUGH = 1e-6  # of the largest coordinate: farther from the groups' own solution is another branch
@@ -23,7 +22,7 @@ def follow_global(program: Program, time: Array, method: str, numbers: Array | N
     """
     groups = follow(program, time, "td", numbers)
     rows = np.concatenate([s.phi_rows for s in program.steps if isinstance(s, GroupStep)])
-    failure, course = groups.failure, groups.course
+    ended, course = groups.stop, groups.course
     end = groups.time[groups.solved] if groups.solved < len(groups.time) else np.inf
     for _ in range(ROUNDS):
         n = int(np.searchsorted(groups.time, end))
@@ -37,7 +36,7 @@ def follow_global(program: Program, time: Array, method: str, numbers: Array | N
         course.extra += np.linspace(before, there, 5)[1:-1].tolist()
         groups = solve(program, time, "td", course=course, numbers=numbers)
     solution.asked, solution.solved = groups.asked, n
-    solution.failure, solution.course = failure, course
+    solution.stop, solution.course = ended, course
     solution.modes, solution.chosen, solution.signs = groups.modes, groups.chosen, groups.signs
     if len(strayed):
         steps = [s for s in program.steps if isinstance(s, GroupStep)]

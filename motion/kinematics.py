@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,26 +18,16 @@ from ..runtime.parallel import threads as using_threads
 from ..runtime.program import GroupStep, Program, build
 from ..runtime.timefunctions import check_times
 from .branches import follow
+from .outcome import Outcome
 from .reported import reported
 from .results import Results, vectors_of
-from .run import Solution, failure_message
-from .sweeps import Failure
+from .run import Solution
 
 METHODS = ("td", "3ot", "global", "global-sparse")
 
 
 def _silent(_: str) -> None:
     return None
-
-
-@dataclass(frozen=True, eq=False)
-class Outcome:
-    """What a run gave: its results as far as it came, and why it stopped (None where it did not)."""
-
-    model: Model
-    structure: Structure
-    results: Results
-    failure: Failure | None
 
 
 def prepare(model: Model, progress: Callable[[str], None] = _silent) -> tuple[Structure, Program]:
@@ -98,7 +87,7 @@ def run_program(
     solution = follow(program, grid, method, numbers)
     steps = solution.asked[1:] if first else solution.asked
     results = report(solution, steps[steps < solution.solved], method, structure, jerk)
-    return Outcome(program.model, structure, results, solution.failure)
+    return Outcome(program.model, results, solution.stop, structure)
 
 
 def report(
@@ -148,7 +137,7 @@ def diagnostics(solution: Solution, structure: Structure) -> dict[str, object]:
         if step.plan.type == "RRR" and model.space == "planar":
             found["least_transmission_angle"] = float(np.arcsin(min(1.0, least)))
         groups[step.plan.name] = found
-    stopped = {} if solution.failure is None else {"stopped": failure_message(solution.failure)}
+    stopped = {} if solution.stop is None else {"stopped": solution.stop.message}
     return {
         **stopped,
         "max_residual": worst,

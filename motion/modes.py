@@ -132,7 +132,7 @@ def listed_modes(model: Model, structure: Structure) -> tuple[dict[str, str], st
     from ..runtime.named_plan import plan_all
     from ..runtime.program import build
     from ..runtime.solvers import available
-    from .run import failure_message, solve
+    from .run import solve
 
     try:
         plans = plan_all(model, structure)
@@ -147,4 +147,4 @@ def listed_modes(model: Model, structure: Structure) -> tuple[dict[str, str], st
         name: ", ".join(f"{m.number}{'*' if m.number == solution.chosen.get(name) else ''}" for m in modes)
         for name, modes in solution.modes.items()
     }
-    return found, "" if solution.failure is None else failure_message(solution.failure)
+    return found, "" if solution.stop is None else solution.stop.message

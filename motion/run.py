@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..common.errors import AssemblyError, InputError
-from ..common.status import MESSAGES, NO_ASSEMBLY
+from ..common.errors import InputError
+from ..common.status import NO_ASSEMBLY
 from ..common.turns import DEEPEST, splits
 from ..mechanism.plans.plan import Array
 from ..runtime.program import GroupStep, Program
@@ -20,7 +19,8 @@ from .course import Course
 from .inner_times import grid_of, refined
 from .jumps import driven
 from .modes import AssemblyMode, assemble, remember
-from .sweeps import Failure, bridge, check, leaping, segments, stop, stretches, swept
+from .outcome import Stop
+from .sweeps import bridge, check, leaping, segments, stop, stretches, swept
 
 MOST_LANES = 20_000_000  # of a run that follows turns
 
@@ -36,7 +36,7 @@ class Solution:
     solved: int  # steps that are solved
     numbers: Array  # of the design
     iterations: int = 0
-    failure: Failure | None = None
+    stop: Stop | None = None
     modes: dict[str, tuple[AssemblyMode, ...]] = field(default_factory=dict)
     chosen: dict[str, int] = field(default_factory=dict)
     signs: dict[str, Array] = field(default_factory=dict)  # of the first step
@@ -275,12 +275,3 @@ def _assemble(solution: Solution, items: Sequence[int], method: str, list_modes:
 
 
 # ---- what the user hears ------------------------------------------------------------------------------------------
-def failure_message(failure: Failure) -> str:
-    """Return the message of a run that had to stop."""
-    parts = f"bodies {', '.join(sorted(failure.bodies))}; joints {', '.join(sorted(failure.joints))}"
-    return f"group {failure.group} ({parts}) at t = {failure.time:.9g} s: {failure.reason or MESSAGES[failure.status]}"
-
-
-def raise_failure(failure: Failure, results: object = None) -> NoReturn:
-    """Raise the error of a run that had to stop; `results` travel with it."""
-    raise AssemblyError(failure_message(failure), results)

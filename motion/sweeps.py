@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,21 +13,10 @@ from ..mechanism.plans.plan import Array
 from ..runtime.parallel import each, thread_count
 from ..runtime.program import GroupStep
 from ..runtime.sequence import SOLVED_KINDS, Ints
+from .outcome import no_solution
 
 if TYPE_CHECKING:
     from .run import Solution
-
-
-@dataclass(frozen=True)
-class Failure:
-    """Where a run had to stop: the group, the time of the first step that has no solution, and why."""
-
-    group: str
-    bodies: tuple[str, ...]
-    joints: tuple[str, ...]
-    time: float
-    status: int
-    reason: str = ""  # where it is more than the message of the status
 
 
 def segments(solution: Solution, last: GroupStep | None = None) -> list[list[int]]:
@@ -174,4 +162,4 @@ def stop(
     solution.solved = first
     solution.__dict__.pop("report", None)  # of lanes that are no longer among the solved ones
     time = float(solution.time[first]) if time is None else time
-    solution.failure = Failure(plan.name, plan.bodies, plan.joints, time, status, reason)
+    solution.stop = no_solution(plan, time, status, reason)

@@ -21,9 +21,10 @@ from ..mechanism.model import FRAME, Array, Driver, Model
 from ..runtime.program import GroupStep
 from .branches import follow
 from .closer_look import conditioning
-from .kinematics import Outcome, asked_times, prepare, report, run
+from .kinematics import asked_times, prepare, report, run
+from .outcome import Outcome
 from .results import Results
-from .run import Solution, failure_message
+from .run import Solution
 from .series import DriverSeries
 
 CLEAR = 0.05  # conditioning at which the driver gives way, and takes over again
@@ -74,13 +75,13 @@ def run_through(
     last = run(model, asked, method, progress, jerk, threads)
     told: list[dict[str, object]] = []
     parts, now, first = [last.results], model, last
-    while last.failure is not None and len(told) < MOST:
+    while last.stop is not None and len(told) < MOST:
         passage = _passage(now, last, float(asked[-1]), progress)
         if passage is None:
             break
         within = asked[(asked > passage.begin) & (asked < passage.end)]
         led = run(passage.model, _ends(passage.begin, within, passage.end), method, progress, jerk, threads)
-        if led.failure is not None:
+        if led.stop is not None:
             break
         driver = next(iter(model.drivers.values()))
         follows = _followed(_joined(_upto(parts[-1], passage.begin), led.results), driver)
@@ -96,11 +97,11 @@ def run_through(
         parts.append(_joined(follows, last.results))
     whole = _at(parts[-1], asked)
     notes = {**first.results.diagnostics, **last.results.diagnostics, **({"through": told} if told else {})}
-    if last.failure is None:
+    if last.stop is None:
         notes.pop("stopped", None)
     else:
-        notes["stopped"] = failure_message(last.failure)
-    return Outcome(model, first.structure, replace(whole, diagnostics=notes), last.failure)
+        notes["stopped"] = last.stop.message
+    return Outcome(model, replace(whole, diagnostics=notes), last.stop, first.structure)
 
 
 def _ends(begin: float, within: Array, end: float) -> Array:
@@ -110,26 +111,26 @@ def _ends(begin: float, within: Array, end: float) -> Array:
 # ---- the passage --------------------------------------------------------------------------------------------------
 def _passage(model: Model, outcome: Outcome, stop: float, progress: Callable[[str], None]) -> _Passage | None:
     """Return how to pass the dead point at which a run ended; None where its motion is not defined beyond."""
-    failure = outcome.failure
-    assert failure is not None
+    ended = outcome.stop
+    assert ended is not None
     drivers = list(model.drivers.values())
     if (
-        failure.status == OTHER_MOTION
+        ended.status == OTHER_MOTION
         or len(drivers) != 1
         or drivers[0].joint is None
         or drivers[0].kind not in ("angle", "displacement")
     ):
         return None
-    found = _before(model, failure.group, failure.time, progress)
+    found = _before(model, ended.group, ended.time, progress)
     if found is None:
         return None
     begin, here = found
-    for joint in failure.joints:
+    for joint in ended.joints:
         way = WAYS.get(model.joints[joint].kind)
         if joint == drivers[0].joint or way is None or joint not in here.joints:
             continue
         try:
-            passage = _led(model, drivers[0], joint, way, begin, here, stop, failure.group, progress)
+            passage = _led(model, drivers[0], joint, way, begin, here, stop, ended.group, progress)
         except AssurgentError:  # the structure with that driver is none
             continue
         if passage is not None:
@@ -178,7 +179,7 @@ def _led(
         assert driver.joint is not None
         columns = range(len(outcome.results.time))
         found = np.array([_coordinate(outcome.results, driver.joint, driver.kind, i) for i in columns])
-        return found.T if outcome.failure is None else None
+        return found.T if outcome.stop is None else None
 
     t = np.linspace(begin, stop, 20_001)
     wanted = driver.motion(t)[0]

@@ -17,7 +17,6 @@ from ..mechanism.plans.planning import study
 from ..mechanism.structure import Structure
 from ..motion.kinematics import prepare
 from ..motion.results import Results
-from ..motion.run import failure_message
 from ..pictures.window import window
 from ..verification.verify_mechanism import MechanismVerification, verify_mechanism
 from .cycle import Cycle, cycle_of
@@ -111,8 +110,8 @@ def gather(model: Model, verification: bool, progress: Progress) -> Content:
     _, program = prepare(model, progress)
     progress("the cycle")
     cycle = cycle_of(model, structure, program, *window(motion.results, None, None))
-    if motion.error is None and cycle.failure is not None:
-        notes.append(f"between the times of the run: {failure_message(cycle.failure)}")
+    if motion.error is None and cycle.stop is not None:
+        notes.append(f"between the times of the run: {cycle.stop.message}")
     checked = None
     if verification and motion.error is None:
         try:

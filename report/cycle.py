@@ -13,9 +13,9 @@ from ..mechanism.structure import Structure
 from ..motion.branches import follow
 from ..motion.closer_look import quality
 from ..motion.kinematics import report as results_of
+from ..motion.outcome import Stop
 from ..motion.results import Results
 from ..motion.series import JointSeries
-from ..motion.sweeps import Failure
 from ..runtime.program import GroupStep, Program
 
 INSTANTS = 361
@@ -80,7 +80,7 @@ class Cycle:
     results: Results
     groups: tuple[GroupQuality, ...]
     ranges: tuple[Range, ...]
-    failure: Failure | None
+    stop: Stop | None
 
 
 def cycle_of(model: Model, structure: Structure, program: Program, start: float, stop: float) -> Cycle:
@@ -104,7 +104,7 @@ def cycle_of(model: Model, structure: Structure, program: Program, start: float,
                 )
             )
     ranges = tuple(_ranges(model, structure, program, results))
-    return Cycle(results, tuple(groups), ranges, solution.failure)
+    return Cycle(results, tuple(groups), ranges, solution.stop)
 
 
 def _grid(model: Model, start: float, stop: float) -> Array:

@@ -14,10 +14,10 @@ from pathlib import Path
 from types import ModuleType
 
 from ..codegen.generate import Compiled, Progress, Stages, compile_spec, quiet
-from ..codegen.outcome import Verification
 from ..codegen.signature import signature
 from ..codegen.spec import GroupSpec
 from ..codegen.specification_reader import read_spec
+from ..codegen.verification_errors import Verification
 from ..codegen.verify import verify_module
 from ..common.errors import GenerationError
 from ..common.type_files import module_name

@@ -13,7 +13,6 @@ from typing import Any
 
 from ..common.errors import AssurgentError
 from ..motion.kinematics import run_program
-from ..motion.run import failure_message
 from .folder import Folder
 from .mechanism_text import Problem, Read, read
 from .sheet import Shown
@@ -92,8 +91,7 @@ class Compiled:
                 outcome = run_program(self.mechanism.structure, self.mechanism.program, self.times, "td", values)
         except AssurgentError:
             return None
-        failure = outcome.failure
-        problem = None if failure is None else Problem(failure_message(failure), (), "assembly")
+        problem = None if outcome.stop is None else Problem(outcome.stop.message, (), "assembly")
         if not len(outcome.results):
             return None
         return Shown(

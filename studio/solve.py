@@ -10,7 +10,6 @@ from ..dynamics.computed import inverse_dynamics, not_unique, simulation
 from ..mechanism.model import Model
 from ..motion.kinematics import prepare, run_program
 from ..motion.results import Results
-from ..motion.run import failure_message
 from ..runtime.timefunctions import check_times
 from .mechanism_text import Problem, Read, problem_of
 from .provisional import absolute_motion, first_configuration
@@ -76,8 +75,7 @@ def _computed(model: Model, kind: str, progress: Progress) -> tuple[Results, Pro
         with COMPUTING:
             if kind == "run":
                 outcome = run_program(*prepared, times, "td")
-                failure = outcome.failure
-                problem = None if failure is None else _assembly(failure_message(failure))
+                problem = None if outcome.stop is None else _assembly(outcome.stop.message)
                 return outcome.results, problem, notes
             computed = inverse_dynamics(model, times, "direct", progress, prepared)
     shared = not_unique(computed.results)

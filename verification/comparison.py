@@ -18,9 +18,9 @@ from ..mechanism.joint_equations import Indices
 from ..mechanism.model import Model
 from ..mechanism.plans.plan import Array
 from ..mechanism.structure import Structure
-from ..motion.kinematics import METHODS, Outcome, asked_times, prepare, run_program
+from ..motion.kinematics import METHODS, asked_times, prepare, run_program
+from ..motion.outcome import Outcome, raise_stop
 from ..motion.results import Results
-from ..motion.run import raise_failure
 from ..runtime.driver_motions import driver_values
 from ..runtime.program import Program
 from ..runtime.timefunctions import check_times
@@ -120,8 +120,8 @@ def compare(
     for name in methods:
         progress(f"method {name}")
         seconds, outcome = _timed(structure, program, asked, name)
-        if outcome.failure is not None:
-            raise_failure(outcome.failure, outcome.results)
+        if outcome.stop is not None:
+            raise_stop(outcome.stop, outcome.results)
         results = outcome.results
         reference = results if reference is None else reference
         d = results.diagnostics

@@ -19,7 +19,8 @@ from ..common.errors import AssemblyError
 from ..mechanism.plans.plan import Array
 from ..mechanism.structure import Structure
 from ..motion.branches import follow
-from ..motion.kinematics import Outcome, report
+from ..motion.kinematics import report
+from ..motion.outcome import Outcome
 from ..runtime.program import ONE, ZERO, Program
 from ..runtime.sequence import Sequence
 
@@ -81,9 +82,9 @@ def run_paper(structure: Structure, program: Program, asked: Array, method: str)
     before = [start] if asked[0] > start else []
     begun = follow(program, np.concatenate([before, asked]))
     steps = begun.asked[len(before) :]
-    if begun.failure is not None:
+    if begun.stop is not None:
         results = report(begun, steps[steps < begun.solved], method, structure)
-        return 0.0, Outcome(program.model, structure, results, begun.failure)
+        return 0.0, Outcome(program.model, results, begun.stop, structure)
     found = replace(begun, state=begun.state.copy(), angled={}, coarse=[], fine=None)
     began = clock.perf_counter()
     done = step_through(program.sequence, found.time, found.state, found.numbers, method, found.size)
@@ -95,4 +96,4 @@ def run_paper(structure: Structure, program: Program, asked: Array, method: str)
         )
     found.iterations = done.iterations
     results = report(found, steps, method, structure)
-    return clock.perf_counter() - began, Outcome(program.model, structure, results, None)
+    return clock.perf_counter() - began, Outcome(program.model, results, None, structure)

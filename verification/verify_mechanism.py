@@ -17,15 +17,16 @@ import numpy as np
 
 from ..codegen.derive import Derivation, derive
 from ..codegen.differences import Independent, motion_by_differences
-from ..codegen.outcome import Errors, Verification, relative
 from ..codegen.reference import Symbolic, array
 from ..codegen.sampling import WELL_CONDITIONED, Array, Configuration, Sampler
+from ..codegen.verification_errors import Errors, Verification, relative
 from ..codegen.verify import sizes_of_K, verify_module
 from ..mechanism.functions import Expression
 from ..mechanism.model import Function, Model
 from ..motion.branches import follow
 from ..motion.kinematics import asked_times, prepare, report
-from ..motion.run import Solution, raise_failure
+from ..motion.outcome import raise_stop
+from ..motion.run import Solution
 from ..runtime.library_build import find_specification
 from ..runtime.partials import by_names
 from ..runtime.program import GroupStep
@@ -107,8 +108,8 @@ def verify_mechanism(
     solution = follow(program, np.union1d(np.append(own, model.simulation.start), asked))
     lanes = np.searchsorted(solution.time, asked)
     results = report(solution, lanes[lanes < solution.solved], "td", structure)
-    if solution.failure is not None:
-        raise_failure(solution.failure, results)
+    if solution.stop is not None:
+        raise_stop(solution.stop, results)
     groups = []
     for step in program.steps:
         if isinstance(step, GroupStep):

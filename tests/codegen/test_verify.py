@@ -11,9 +11,9 @@ import pytest
 
 from assurgent.codegen.derive import derive
 from assurgent.codegen.generate import compile_spec
-from assurgent.codegen.outcome import Verification, relative
 from assurgent.codegen.spec import GroupSpec
 from assurgent.codegen.specification_reader import parse_spec
+from assurgent.codegen.verification_errors import Verification, relative
 from assurgent.codegen.verify import verify_module
 from assurgent.runtime.group_type import GroupType
 from assurgent.runtime.library_build import as_plain_python, find_specification

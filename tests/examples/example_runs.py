@@ -24,11 +24,11 @@ def model_of(name: str) -> Model:
 @cache
 def results_of(name: str, method: str = "td") -> Results:
     outcome = run(model_of(name), method=method)
-    assert outcome.failure is None
+    assert outcome.stop is None
     return outcome.results
 
 
 def at(name: str, times: list[float]) -> Results:
     outcome = run(model_of(name), np.array(times))
-    assert outcome.failure is None
+    assert outcome.stop is None
     return outcome.results

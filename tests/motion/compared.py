@@ -9,7 +9,8 @@ import numpy as np
 from assurgent.common.errors import AssemblyError
 from assurgent.mechanism.assembly import BodyMotion, follow
 from assurgent.mechanism.model import Array, Model
-from assurgent.motion.kinematics import Outcome, run
+from assurgent.motion.kinematics import run
+from assurgent.motion.outcome import Outcome
 from assurgent.verification.against_absolute import differences, first_poses, least_singular, point_motion
 
 ELSEWHERE = 0.2  # of the size: so far from the sketch, the oracle has found another way of assembly
@@ -38,7 +39,7 @@ class Comparison:
 def compare(model: Model, times: Array, method: str = "td") -> Comparison:
     """Return how far a run is from the oracle, which starts in the assembly that the run has chosen."""
     outcome = run(model, times, method)
-    results, failure = outcome.results, outcome.failure
+    results, failure = outcome.results, outcome.stop
     start = first_poses(model, results) if len(results.time) else None
     errors, least, reason = (0.0,) * 3, np.inf, ""
     if len(results.time):

@@ -94,13 +94,13 @@ def test_a_group_that_comes_apart_between_two_steps_stops_the_run(gap: float) ->
     rod = 3 - gap
     m = four_bar(rod, "0.7 + 2*pi*t", stop=1.0)
     outcome = run(m.model())
-    assert outcome.failure is not None
+    assert outcome.stop is not None
     # |B - D| = rod + rocker ends it: 1 + 9 - 6 cos θ = (rod + 1)²
     reach = np.arccos((10 - (rod + 1) ** 2) / 6)
     lost = (reach - 0.7) / (2 * np.pi)
     assert outcome.results.time[-1] < lost < outcome.results.time[-1] + 0.01 + 1e-12
-    assert lost <= outcome.failure.time <= 0.5
-    assert outcome.failure.group == "RRR_1"
+    assert lost <= outcome.stop.time <= 0.5
+    assert outcome.stop.group == "RRR_1"
 
 
 def test_the_other_mode_is_the_antiparallelogram() -> None:
@@ -161,7 +161,7 @@ def test_few_instants_about_a_driver_at_rest() -> None:
     model = load(Path(__file__).parents[2] / "examples" / "scissor-lift.toml", {})
     few = run(model, np.array([2.0, 6.0, 10.0, 14.0, 18.0]))
     many = run(model)
-    assert few.failure is None
+    assert few.stop is None
     whole = np.isin(many.results.time.round(9), few.results.time)
     for name, point in few.results.points.items():
         # where branches meet, the motion is bridged; a bridge is kept when it is as exact as this

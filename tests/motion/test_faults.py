@@ -177,7 +177,7 @@ def test_centre_of_mass_beside_the_line_of_a_rod() -> None:
     """It matters to the dynamics alone."""
     text = ROD.replace("Q = [0, 0, 0.5] } }", "Q = [0, 0, 0.5] }, mass = 1, centre = [0.1, 0, 0.5] }")
     model = loads(text, "centre.toml")
-    assert run(model).failure is None
+    assert run(model).stop is None
     with pytest.raises(InputError, match=r"\[bodies\] rod: its centre of mass lies beside the line"):
         inverse(model)
 
@@ -365,8 +365,8 @@ def test_spatial_loss_between_instants():
         low, high = (middle, high) if reach(middle) > 0 else (low, middle)
     for step in (0.05, 0.29090909090909095, 2.6):
         outcome = run(model, np.arange(0, 2.62, step))
-        assert outcome.failure is not None
-        assert outcome.failure.time == pytest.approx(low, abs=1e-9)
+        assert outcome.stop is not None
+        assert outcome.stop.time == pytest.approx(low, abs=1e-9)
 
 
 @pytest.mark.parametrize("name", ["driver-jumps", "driver-jumps-newton"])
@@ -379,7 +379,7 @@ def test_driver_jumps(name):
     assert before == value
     smooth = loads(re.sub(r"if\(.*\)\"", f'{before} + {behind}*t/{stop}"', text), "smooth.toml")
     found, expected = run(model), run(smooth)
-    assert found.failure is None
+    assert found.stop is None
     for point, series in expected.results.points.items():
         assert found.results.points[point].position[-1] == pytest.approx(series.position[-1], abs=1e-12)
 

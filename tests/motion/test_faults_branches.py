@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from assurgent.mechanism import reader
-from assurgent.motion.kinematics import Outcome, run
+from assurgent.motion.kinematics import run
+from assurgent.motion.outcome import Outcome
 
 FAULTS = Path(__file__).parents[1] / "data" / "faults"
 
@@ -23,8 +24,8 @@ def outcome(name: str, step: float | None = None, method: str = "td") -> Outcome
 def test_newton_goes_on_with_smaller_steps_where_long_ones_fail() -> None:
     """F1: the same motion in steps a hundred times finer."""
     coarse, fine = outcome("F1"), outcome("F1", 0.1688888888888889 / 100)
-    assert coarse.failure is None
-    assert fine.failure is None
+    assert coarse.stop is None
+    assert fine.stop is None
     for point in ("p3", "p5", "p7"):
         here, there = coarse.results.points[point], fine.results.points[point]
         np.testing.assert_allclose(here.position[:9], there.position[::100][:9], atol=1e-9)
@@ -34,20 +35,20 @@ def test_newton_goes_on_with_smaller_steps_where_long_ones_fail() -> None:
 def test_a_group_behind_a_gear_is_lost_between_two_instants() -> None:
     """W3: the wheel turns once between two instants, and rod and link cannot reach each other on the way."""
     found = outcome("W3")
-    assert found.failure is not None
+    assert found.stop is not None
     # B = W + (cos a, sin a) with a = 2π t / 0.15; rod and link have the lengths of the sketch
     rod, link = np.hypot(0.6, 0.9), np.hypot(0.4, 0.9)
     cosine = ((rod + link) ** 2 - 1 - 4) / -4  # |B - D|² = 1 + 4 - 4 cos a
     lost = 0.15 * np.arccos(cosine) / (2 * np.pi)
-    assert found.failure.time == pytest.approx(lost, rel=1e-9)
+    assert found.stop.time == pytest.approx(lost, rel=1e-9)
     assert len(found.results.time) == 1
 
 
 def test_lines_that_become_parallel_end_the_motion() -> None:
     """W7: the slide of the crank is parallel to the block's at 3π/4, where the block is at infinity."""
     found = outcome("W7")
-    assert found.failure is not None
-    assert found.failure.time == pytest.approx(0.75 * np.pi, abs=1e-9)
+    assert found.stop is not None
+    assert found.stop.time == pytest.approx(0.75 * np.pi, abs=1e-9)
     assert found.results.time[-1] == pytest.approx(2.3)
 
 
@@ -55,7 +56,7 @@ def test_lines_that_become_parallel_end_the_motion() -> None:
 def test_an_antiparallelogram_remains_one(method: str) -> None:
     """W9a: its rod is never parallel to the frame, except in line; speeds explain the way from instant to instant."""
     found = outcome("W9a", 0.01, method)
-    assert found.failure is None
+    assert found.stop is None
     C, dt = found.results.points["C"], 0.01
     way = np.diff(C.position, axis=0) - dt / 2 * (C.velocity[1:] + C.velocity[:-1])
     way += dt**2 / 12 * np.diff(C.acceleration, axis=0)
@@ -77,8 +78,8 @@ def test_a_parallelogram_ends_at_its_change_point(beyond: float) -> None:
 def test_a_driver_that_comes_to_rest_at_a_change_point_ends_the_motion() -> None:
     """W9c: it stands in line at 0.37 t = π/2; along which branch it goes back is not determined."""
     found = outcome("W9c")
-    assert found.failure is not None
-    assert found.failure.time == pytest.approx(np.pi / 2 / 0.37, abs=1e-3)
+    assert found.stop is not None
+    assert found.stop.time == pytest.approx(np.pi / 2 / 0.37, abs=1e-3)
 
 
 @pytest.mark.parametrize("step", [0.01, 0.1, 0.25])
@@ -93,8 +94,8 @@ def test_a_lever_turns_on_where_its_slot_passes_its_pivot(step: float) -> None:
 def test_global_methods_are_on_the_branch_of_the_groups() -> None:
     """W11: up to the loss, and with the same time of it."""
     td, all_at_once = outcome("W11"), outcome("W11", method="global")
-    assert td.failure is not None
-    assert td.failure == all_at_once.failure
+    assert td.stop is not None
+    assert td.stop == all_at_once.stop
     C = [found.results.points["C"].position for found in (td, all_at_once)]
     np.testing.assert_allclose(*C, atol=1e-8)
 
@@ -103,9 +104,9 @@ def test_infinity_behind_a_fast_body():
     """Two guides become parallel between two instants of a coarse run: it ends there, as a fine one does."""
     model = reader.load(FAULTS / "infinity-behind-a-fast-body.toml")
     coarse, fine = run(model), run(model, np.arange(0, 0.7, 0.002))
-    assert fine.failure is not None
-    assert coarse.failure is not None
-    assert coarse.failure.time == pytest.approx(fine.failure.time, abs=1e-7)
+    assert fine.stop is not None
+    assert coarse.stop is not None
+    assert coarse.stop.time == pytest.approx(fine.stop.time, abs=1e-7)
 
 
 @pytest.mark.parametrize(
@@ -117,7 +118,7 @@ def test_one_far_instant_is_that_of_a_fine_run(name, time):
     triad comes near to a dead point a hundred times."""
     model = reader.load(FAULTS / f"{name}.toml")
     far, fine = run(model, np.array([time])), run(model, np.linspace(0, time, 20001))
-    assert far.failure is None
-    assert fine.failure is None
+    assert far.stop is None
+    assert fine.stop is None
     for point, series in fine.results.points.items():
         assert far.results.points[point].position[-1] == pytest.approx(series.position[-1], abs=1e-9)

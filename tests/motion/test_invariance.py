@@ -20,7 +20,8 @@ from assurgent.mechanism.plans.plan import GroupPlan
 from assurgent.mechanism.plans.planning import plan_groups, studied
 from assurgent.mechanism.reader import from_data
 from assurgent.mechanism.reader import load as read
-from assurgent.motion.kinematics import Outcome, run
+from assurgent.motion.kinematics import run
+from assurgent.motion.outcome import Outcome
 
 FOLDER = Path(__file__).parents[1] / "data" / "mechanisms"
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -71,7 +72,7 @@ def base(name: str) -> tuple[dict[str, Any], Outcome]:
     if name not in _known:
         data = Mechanism.load(FOLDER / f"invariance-{name}.toml").data()
         outcome = run(from_data(data, name))
-        assert outcome.failure is None
+        assert outcome.stop is None
         _known[name] = data, outcome
     return _known[name]
 
@@ -91,7 +92,7 @@ def check(plain: Outcome, change: Any, folder: Path | None = None) -> None:
     heard: list[str] = []
     outcome = run(from_data(change.data, "changed", folder=folder), progress=heard.append)
     assert heard == [], "a new type was made"
-    assert outcome.failure is None
+    assert outcome.stop is None
     assert types(outcome) == types(plain)
     ours, theirs = outcome.results, plain.results
     np.testing.assert_allclose(ours.time - change.delay, theirs.time, rtol=0, atol=1e-12 * (1 + abs(change.delay)))

@@ -17,7 +17,8 @@ from assurgent.facade import Mechanism
 from assurgent.mechanism.copies import expanded
 from assurgent.mechanism.numbers.tracing import free_parameters
 from assurgent.mechanism.reader import from_data
-from assurgent.motion.kinematics import Outcome, run
+from assurgent.motion.kinematics import run
+from assurgent.motion.outcome import Outcome
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 ALL = sorted(
@@ -52,7 +53,7 @@ def base(name: str) -> tuple[dict[str, Any], Outcome]:
     m.simulation = {"start": start, "stop": start + 0.3 * (stop - start), "step": 0.05 * (stop - start)}
     data = dict(expanded(m.data(), name, {}))  # copies written out
     outcome = run(from_data(data, name))
-    assert outcome.failure is None
+    assert outcome.stop is None
     return data, outcome
 
 
@@ -113,7 +114,7 @@ def test_a_batch_is_its_single_runs(name: str) -> None:
     found = c.batch({parameter: values})
     for i, value in enumerate(values.tolist()):
         alone = run(from_data(m.data(), name, {parameter: value}), plain.results.time)
-        assert (found.status[i] == 0) == (alone.failure is None)
+        assert (found.status[i] == 0) == (alone.stop is None)
         solved = len(alone.results)
         assert found.solved[i] == solved
         for point, series in alone.results.points.items():
@@ -140,7 +141,7 @@ def test_a_plane_mechanism_written_in_space(name: str) -> None:
     """Pins whose axes are parallel hold more than they need in space; the motion is the same."""
     data, plain = base(name)
     outcome = run(from_data(transformed.in_space(data, plain.model).data, name))
-    assert outcome.failure is None
+    assert outcome.stop is None
     for point, series in plain.results.points.items():
         found = outcome.results.points[point]
         for quantity in ("position", "velocity", "acceleration"):

@@ -73,7 +73,7 @@ def _compared() -> ModuleType:
 
 def results_of(name: str, method: str = "td", times: np.ndarray | None = None) -> Results:
     outcome = run(load(FOLDER / f"{name}.toml"), times, method)
-    assert outcome.failure is None
+    assert outcome.stop is None
     return outcome.results
 
 

@@ -51,8 +51,8 @@ class Tally:
         complaint = _complaint(sample, found)
         if complaint:
             self.wrong.append(f"{kind}, seed {seed}, {method}: {complaint}\n{sample.mechanism.text()}")
-        self.stopped += found.outcome.failure is not None
-        self.solved += found.outcome.failure is None
+        self.stopped += found.outcome.stop is not None
+        self.solved += found.outcome.stop is None
         self.worst = [max(pair) for pair in zip(self.worst, found.errors, strict=True)]
 
     def check(self, share: float) -> None:
