@@ -10,6 +10,7 @@ from ..runtime.program import GroupStep, Program
 from .branches import follow
 from .global_system import build
 from .run import Solution, begin, solve
+from .sweeps import stop
 
 ROUNDS = 40
 NEAR_ENOUGH = 1e-6  # of the largest coordinate: farther from the groups' own solution is another branch
