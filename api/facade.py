@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from assurgent.dynamics.equilibrium import Equilibrium
     from assurgent.mechanism.structure import Structure
     from assurgent.motion.results import Results
-    from assurgent.notebook import Film
+    from assurgent.notebook import NotebookFilm
     from assurgent.verification.comparison import Comparison
     from assurgent.verification.verify_mechanism import MechanismVerification
 
@@ -224,7 +224,7 @@ class Mechanism(Builder):
 
         return plot(results, model, names, over=over, unit=unit, magnitude=magnitude)
 
-    def animate(self, results: Results, path: Path | str | None = None, **options: Any) -> Path | Film:
+    def animate(self, results: Results, path: Path | str | None = None, **options: Any) -> Path | NotebookFilm:
         """Write an animation (.gif .mp4 .html .svg); options are those of `pictures.animate.animate`.
 
         Without a path, return the film for a notebook to show.

@@ -20,7 +20,7 @@ HEIGHT = 640  # pixels of a film's frame
 
 
 @dataclass(frozen=True)
-class Film:
+class NotebookFilm:
     """A film that a notebook shows; `page` is its HTML."""
 
     page: str
@@ -31,13 +31,13 @@ class Film:
         return f'<iframe {frame} height="{HEIGHT}" srcdoc="{escape(self.page)}"></iframe>'
 
 
-def film(model: Model, results: Results, **options: Any) -> Film:
+def film(model: Model, results: Results, **options: Any) -> NotebookFilm:
     """Return the film of results, made as the page of `animate`."""
     from assurgent.pictures.animate import animate
 
     with tempfile.TemporaryDirectory() as folder:
         path = animate(model, results, Path(folder) / "film.html", **options)
-        return Film(path.read_text("utf-8"))
+        return NotebookFilm(path.read_text("utf-8"))
 
 
 def shown(mechanism: Mechanism) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..mechanism.plans.plan import Array
-from ..motion.global_system import System, build
+from ..motion.global_system import GlobalSystem, build
 from ..runtime.sequence import Sequence
 from .chains import Chain
 
@@ -94,7 +94,7 @@ class Global:
             sample = Modular(chain, min(n, SAMPLED), step)
             sample.run()
             poses = sample.state[0]
-        self.system: System = build(
+        self.system: GlobalSystem = build(
             chain.program.sequence, chain.driven, start[0].copy(), 0.0, method, tuned, poses=poses
         )
         self.skip = np.zeros(n, dtype=np.bool_)

@@ -20,7 +20,7 @@ Progress = Callable[[str, float, str], None]  # stage, seconds it took, what cam
 
 
 @dataclass(frozen=True)
-class Compiled:
+class CompiledSpec:
     """A specification with everything that was derived from it."""
 
     derivation: Derivation
@@ -58,7 +58,7 @@ def expected_seconds(derivation: Derivation) -> float:
     return 1.0 + 0.25 * len(spec.phi) + 0.02 * operations
 
 
-def compile_spec(spec: GroupSpec, origin: str, progress: Progress = quiet) -> Compiled:
+def compile_spec(spec: GroupSpec, origin: str, progress: Progress = quiet) -> CompiledSpec:
     """Return the emitted module of a specification: derive, check rank, find closed form, freeze, print."""
     done = Stages(progress)
     derivation = derive(spec)
@@ -73,4 +73,4 @@ def compile_spec(spec: GroupSpec, origin: str, progress: Progress = quiet) -> Co
     done("kernels", f"{sum(k.operations for k in group.kernels)} operations, solver {group.solver}")
     module = emit(derivation, group, origin)
     done("emit", f"{module.text.count(chr(10))} lines")
-    return Compiled(derivation, closed_form, module)
+    return CompiledSpec(derivation, closed_form, module)

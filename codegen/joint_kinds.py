@@ -26,7 +26,7 @@ def perpendicular(v: Vector) -> Vector:
 
 
 @dataclass
-class Body:
+class BodySymbols:
     """A body in symbols: its place, what it carries, and the names of its velocities."""
 
     role: int  # 1, 2 or 3
@@ -79,7 +79,7 @@ class Kind:
     planar: bool
     doc: str
     rows: tuple[sp.Expr, ...]
-    bodies: tuple[Body, ...]
+    bodies: tuple[BodySymbols, ...]
     definitions: Mapping[sp.Symbol, sp.Expr]
     rules: Mapping[sp.Symbol, Rates]
     driven: bool
@@ -92,10 +92,10 @@ class Pair:
 
     def __init__(self, planar: bool) -> None:
         self.planar = planar
-        self.one, self.two = Body(1, planar), Body(2, planar)
+        self.one, self.two = BodySymbols(1, planar), BodySymbols(2, planar)
         self.extra_rules: dict[sp.Symbol, Rates] = {}
         self.hidden: tuple[sp.Symbol, sp.Expr] | None = None
-        self.third: Body | None = None
+        self.third: BodySymbols | None = None
         self.number, self.offset = sp.symbols("number offset")
         self.value = sp.Symbol("driven_0")
         self.definitions: dict[sp.Symbol, sp.Expr] = {}
@@ -197,7 +197,7 @@ Rows = list[sp.Expr]
 
 
 def _gear(p: Pair) -> Rows:
-    p.third = Body(3, True)
+    p.third = BodySymbols(3, True)
     carrier = p.third.angle
     return [p.two.angle - carrier - p.number * (p.one.angle - carrier) - p.offset]
 

@@ -51,13 +51,13 @@ class Naming:
                 rule[x] = symbol(before + self.names[stem] + after)
         return value.xreplace(rule)
 
-    def shown(self, formula: Shown) -> Shown:
+    def shown(self, formula: ShownFormula) -> ShownFormula:
         left = _latex_name(self.of(formula.name)) if formula.name else formula.left
-        return Shown(formula.title, left, self(formula.value), self.of(formula.name))
+        return ShownFormula(formula.title, left, self(formula.value), self.of(formula.name))
 
 
 @dataclass(frozen=True)
-class Shown:
+class ShownFormula:
     """One formula: a title, and left = value; a scalar may have a name of its own to be written before it."""
 
     title: str
@@ -67,7 +67,7 @@ class Shown:
 
 
 # ---- what is shown ------------------------------------------------------------------------------------------------
-def equations(derivation: Derivation, naming: Naming | None = None, expand: bool = False) -> list[Shown]:
+def equations(derivation: Derivation, naming: Naming | None = None, expand: bool = False) -> list[ShownFormula]:
     """Return Φ, its Jacobians and their inverse, K, S b and L, the velocity terms, and the closed form.
 
     K and L are written out where Φ_φ is 2 x 2, with `expand` up to 4 x 4; the entries of K stay symbols within L.
@@ -78,52 +78,52 @@ def equations(derivation: Derivation, naming: Naming | None = None, expand: bool
     r = d.n_dependent
     out = r <= (EXPANDED if expand else SMALL) and (c.square or expand)
     found = [
-        Shown("φ (dependent)", r"\varphi^T", sp.Matrix(d.phi.symbols).T),
-        Shown("h (independent)", "h^T", sp.Matrix(d.h.symbols).T),
-        Shown(f"Φ, constraints{eq('Phi')}", r"\Phi", sp.Matrix(d.Phi)),
-        Shown(f"Φ_φ{eq('Phi_phi')}", r"\Phi_\varphi", d.Phi_phi),
+        ShownFormula("φ (dependent)", r"\varphi^T", sp.Matrix(d.phi.symbols).T),
+        ShownFormula("h (independent)", "h^T", sp.Matrix(d.h.symbols).T),
+        ShownFormula(f"Φ, constraints{eq('Phi')}", r"\Phi", sp.Matrix(d.Phi)),
+        ShownFormula(f"Φ_φ{eq('Phi_phi')}", r"\Phi_\varphi", d.Phi_phi),
     ]
     A, inverse = ("Φ_φ", r"\Phi_\varphi") if c.square else ("(Φ_φᵀ Φ_φ)", r"(\Phi_\varphi^T \Phi_\varphi)")
     if expand and not c.square:
-        found.append(Shown(f"Φ_φᵀ Φ_φ{eq('A')}", inverse, c.A))
+        found.append(ShownFormula(f"Φ_φᵀ Φ_φ{eq('A')}", inverse, c.A))
     if out or (c.square and r <= EXPLICIT and not cam):  # whose polynomials swell without end
         chi, N = c.inverse
-        found.append(Shown(f"{A}⁻¹ = 1/χ times the matrix below{eq('inverse')}", rf"\chi\, {inverse}^{{-1}}", N))
-        found.append(Shown(f"χ{eq('chi')}", r"\chi", chi))
-    found.append(Shown(f"Φ_h{eq('Phi_h')}", r"\Phi_h", d.Phi_h))
+        found.append(ShownFormula(f"{A}⁻¹ = 1/χ times the matrix below{eq('inverse')}", rf"\chi\, {inverse}^{{-1}}", N))
+        found.append(ShownFormula(f"χ{eq('chi')}", r"\chi", chi))
+    found.append(ShownFormula(f"Φ_h{eq('Phi_h')}", r"\Phi_h", d.Phi_h))
     if d.rheonomic:
-        found.append(Shown(f"Φ_t{eq('Phi_t')}", r"\Phi_t", sp.Matrix(d.Phi_t)))
+        found.append(ShownFormula(f"Φ_t{eq('Phi_t')}", r"\Phi_t", sp.Matrix(d.Phi_t)))
     write = _Writer(c, A, inverse, out, expand)
     found += write.one("K", "K", eq("K"), -d.Phi_h, c.K_rhs)
     if not out:
-        found.append(Shown("K, its entries as they are named below", "K", c.K))
+        found.append(ShownFormula("K, its entries as they are named below", "K", c.K))
     if d.rheonomic:
         found += write.one("S b", "S b", eq("Sb"), -sp.Matrix(d.Phi_t), c.Sb_rhs)
     gamma = -c.bent(c.along_motion, [c.along_motion]) if cam else sp.Matrix(d.gamma)
-    found.append(Shown(f"velocity terms of the acceleration{eq('gamma')}", r"\gamma", gamma))
+    found.append(ShownFormula(f"velocity terms of the acceleration{eq('gamma')}", r"\gamma", gamma))
     found += write.tensor(name, eq)
     if d.rheonomic:
         found += write.one("K_t", "K_t", eq("K_t"), c.rows_of_K_t, c.K_t_rhs)
         found += write.one("d(S b)/dt", r"\tfrac{d}{dt}(S b)", eq("Sb_dot"), c.rows_of_Sb_dot, c.Sb_dot_rhs)
     found += closed_form_formulas(d)
     if cam:
-        found = _shortened([Shown(s.title, s.left, c.at_contact(s.value), s.name) for s in found])
+        found = _shortened([ShownFormula(s.title, s.left, c.at_contact(s.value), s.name) for s in found])
     return [name.shown(s) for s in found]
 
 
-def _shortened(found: list[Shown]) -> list[Shown]:
+def _shortened(found: list[ShownFormula]) -> list[ShownFormula]:
     """Return formulas with names for what they share; they stand after Φ, in the order in which they are needed."""
     first = next(i for i, s in enumerate(found) if s.left == r"\Phi_\varphi")
     whole, rest = found[:first], found[first:]
     names, values = sp.cse([sp.ImmutableMatrix(s.value) for s in rest])
     written: dict[sp.Symbol, sp.Expr] = {}  # -u_y and cos(ψ) stay as they are
-    given: list[Shown] = []
+    given: list[ShownFormula] = []
     for x, value in names:
         value = value.xreplace(written)
         written[x] = symbol(f"w{len(given) + 1}") if value.count_ops() > 1 else value
         if value.count_ops() > 1:
             title = "" if given else "w1, w2, ...: what the formulas below share"
-            given.append(Shown(title, "", value, written[x].name))
+            given.append(ShownFormula(title, "", value, written[x].name))
     return [*whole, *given, *(replace(s, value=v.xreplace(written)) for s, v in zip(rest, values, strict=True))]
 
 
@@ -137,27 +137,27 @@ class _Writer:
     out: bool
     expand: bool
 
-    def one(self, name: str, left: str, eq: str, rows: sp.MatrixBase, rhs: sp.MatrixBase) -> list[Shown]:
+    def one(self, name: str, left: str, eq: str, rows: sp.MatrixBase, rhs: sp.MatrixBase) -> list[ShownFormula]:
         if self.out:
             value = self.c.solved(rhs).applyfunc(sp.factor) if name == "K" else self.c.solved(rhs)
-            return [Shown(f"{name} = 1/χ times the matrix below{eq}", rf"\chi\, {left}", value)]
+            return [ShownFormula(f"{name} = 1/χ times the matrix below{eq}", rf"\chi\, {left}", value)]
         if self.c.square:
-            return [Shown(f"Φ_φ {name}{eq}", rf"\Phi_\varphi {left}", rows)]
+            return [ShownFormula(f"Φ_φ {name}{eq}", rf"\Phi_\varphi {left}", rows)]
         if self.expand:
-            return [Shown(f"Φ_φᵀ Φ_φ {name}{eq}", rf"\Phi_\varphi^T \Phi_\varphi {left}", rhs)]
+            return [ShownFormula(f"Φ_φᵀ Φ_φ {name}{eq}", rf"\Phi_\varphi^T \Phi_\varphi {left}", rhs)]
         if name in ("K", "S b"):
-            return [Shown(f"Φ_φᵀ Φ_φ {name} = Φ_φᵀ times the matrix below{eq}", rf"R_{{{left}}}", rows)]
+            return [ShownFormula(f"Φ_φᵀ Φ_φ {name} = Φ_φᵀ times the matrix below{eq}", rf"R_{{{left}}}", rows)]
         title = f"Φ_φᵀ Φ_φ {name} = Φ_φᵀ R - (D Φ_φ)ᵀ times what K or S b leaves of its rows, with R{eq}"
-        return [Shown(title, rf"R_{{{left}}}", rows)]
+        return [ShownFormula(title, rf"R_{{{left}}}", rows)]
 
-    def tensor(self, name: Naming, eq: Callable[[str], str]) -> list[Shown]:
+    def tensor(self, name: Naming, eq: Callable[[str], str]) -> list[ShownFormula]:
         """L, column by column; L is symmetric in its two indices of h, so each column stands once (p = r)."""
         c, h = self.c, self.c.d.h.symbols
         n = len(c.columns)
         many = (n * (n + 1) // 2 if c.square else n * n) > MOST_COLUMNS or c.touching
         if many and not self.expand:
             return [self.bilinear(eq)]
-        found: list[Shown] = []
+        found: list[ShownFormula] = []
         for i in c.columns:
             columns = [j for j in c.columns if j >= i or not c.square]
             rhs = (c.L_rhs if self.out or self.expand else c.rows_of_L)(i, columns)
@@ -165,11 +165,11 @@ class _Writer:
             latex = rf"L_{{/{_latex_name(hi)}}}"
             if not c.square and not (self.out or self.expand):
                 found.append(
-                    Shown(f"Φ_φ/{hi} = dΦ_φ/d{hi}{eq('moved')}", rf"\Phi_{{\varphi/{_latex_name(hi)}}}",
+                    ShownFormula(f"Φ_φ/{hi} = dΦ_φ/d{hi}{eq('moved')}", rf"\Phi_{{\varphi/{_latex_name(hi)}}}",
                           c.moved(c.along_h(i)))
                 )  # fmt: skip
-            for j, column_of_rhs in zip(columns, (rhs[:, k] for k in range(rhs.cols)), strict=True):
-                if column_of_rhs.is_zero_matrix:
+            for j, rhs_column in zip(columns, (rhs[:, k] for k in range(rhs.cols)), strict=True):
+                if rhs_column.is_zero_matrix:
                     continue
                 hj = name.of(h[j].name)
                 column = rf"{latex}\, e_{{{_latex_name(hj)}}}"
@@ -178,15 +178,15 @@ class _Writer:
                     what += f" (and L_{hj}, column {hi})"
                 number = eq("L40" if i == j == 0 else "L")
                 if self.out:
-                    found.append(Shown(f"{what} = 1/χ times{number}", rf"\chi\, {column}", c.solved(column_of_rhs)))
+                    found.append(ShownFormula(f"{what} = 1/χ times{number}", rf"\chi\, {column}", c.solved(rhs_column)))
                 elif c.square or self.expand:
-                    found.append(Shown(f"{self.A} times {what}{number}", rf"{self.latex} {column}", column_of_rhs))
+                    found.append(ShownFormula(f"{self.A} times {what}{number}", rf"{self.latex} {column}", rhs_column))
                 else:
                     title = f"Φ_φᵀ Φ_φ times {what} = Φ_φᵀ R - Φ_φ/{hi}ᵀ (Φ_φ K + Φ_h)_{hj}, with R{number}"
-                    found.append(Shown(title, rf"R_{{{_latex_name(hi)}, {_latex_name(hj)}}}", column_of_rhs))
+                    found.append(ShownFormula(title, rf"R_{{{_latex_name(hi)}, {_latex_name(hj)}}}", rhs_column))
         return found
 
-    def bilinear(self, eq: Callable[[str], str]) -> Shown:
+    def bilinear(self, eq: Callable[[str], str]) -> ShownFormula:
         """The one form behind all columns of L, for types with too many of them to be read."""
         d = self.c.d
         names = (*d.phi.symbols, *d.h.symbols)
@@ -195,7 +195,7 @@ class _Writer:
             f"column j of Φ_φ L_i{'' if self.c.square else ' (p = r part)'} is -∂²Φ(K_i and h_i = 1, K_j and h_j = 1); "
             f"{len(self.c.columns)} x {len(self.c.columns)} columns in all; ∂²Φ(du, dv){eq('L')}"
         )
-        return Shown(title, r"\partial^2\Phi(u, v)", -self.c.bent(u, [v]))
+        return ShownFormula(title, r"\partial^2\Phi(u, v)", -self.c.bent(u, [v]))
 
 
 # ---- the closed form ----------------------------------------------------------------------------------------------
@@ -221,7 +221,7 @@ def _closed_form(derivation: Derivation, form: ClosedForm) -> str:
 CLOSED = "positions in closed form, in this order (signs σ are +1 or -1)"
 
 
-def closed_form_formulas(derivation: Derivation) -> list[Shown]:
+def closed_form_formulas(derivation: Derivation) -> list[ShownFormula]:
     """Return the closed form as formulas in the order in which they are evaluated; none where Newton-Raphson must do.
 
     They are those that were proved and that the emitted kernel computes, but for its guards against rounding.
@@ -230,8 +230,8 @@ def closed_form_formulas(derivation: Derivation) -> list[Shown]:
     if form is None:
         return []
     if form.given:
-        return [Shown(CLOSED if i == 0 else "", "", e, name) for i, (name, e) in enumerate(form.given)]
-    found: list[Shown] = []
+        return [ShownFormula(CLOSED if i == 0 else "", "", e, name) for i, (name, e) in enumerate(form.given)]
+    found: list[ShownFormula] = []
     taken = {x.name for c in (derivation.phi, derivation.h, derivation.par) for x in c.symbols}
     for number, step in enumerate(form.steps):
         _block(derivation, form, step, "" if len(form.steps) == 1 else f"_{number + 1}", taken, found)
@@ -239,7 +239,7 @@ def closed_form_formulas(derivation: Derivation) -> list[Shown]:
 
 
 def _block(
-    d: Derivation, form: ClosedForm, step: SolutionStep, suffix: str, taken: set[str], found: list[Shown]
+    d: Derivation, form: ClosedForm, step: SolutionStep, suffix: str, taken: set[str], found: list[ShownFormula]
 ) -> None:
     """One block's formulas: intermediate values by name, then the unknowns."""
     e, n = step.expansion, step.block.size
@@ -251,7 +251,7 @@ def _block(
         while name in taken:
             name += "'"
         taken.add(name)
-        found.append(Shown("" if found else CLOSED, "", value, name))
+        found.append(ShownFormula("" if found else CLOSED, "", value, name))
         return symbol(name)
 
     if step.branch is None:
@@ -274,11 +274,11 @@ def _block(
         u = [p + tau * q for p, q in zip(line.x0, line.d, strict=True)]
     for column, origin, value in zip(step.block.columns, e.center, u, strict=True):
         name = d.phi.symbols[column].name
-        found.append(Shown("" if found else CLOSED, "", sp.S.Zero + origin + value, name))
+        found.append(ShownFormula("" if found else CLOSED, "", sp.S.Zero + origin + value, name))
 
 
 # ---- how it is written --------------------------------------------------------------------------------------------
-def written(shown: Sequence[Shown], style: str) -> str:
+def written(shown: Sequence[ShownFormula], style: str) -> str:
     """Return formulas with their titles; `style` is latex, text, or ascii (for terminals without Greek letters)."""
     parts = []
     for s in shown:
@@ -292,7 +292,7 @@ def written(shown: Sequence[Shown], style: str) -> str:
     return "\n\n".join(parts)
 
 
-def formula(shown: Shown) -> str:
+def formula(shown: ShownFormula) -> str:
     """Return left = value as LaTeX."""
     return f"{shown.left} = {_latex(shown.value)}"
 

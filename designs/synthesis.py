@@ -21,7 +21,7 @@ from ..mechanism.model import Array
 from ..mechanism.reader import from_data
 from .synthesis_check import Checked, Checker, ordered
 from .synthesis_polish import polished
-from .synthesis_problem import Problem
+from .synthesis_problem import SynthesisProblem
 from .synthesis_search import Candidate, search
 from .synthesis_task import Task, read_task
 
@@ -90,7 +90,7 @@ def synthesise(
         raise InputError(f"{origin}: has no table [synthesis] - write kind, targets and variables there")
     model = from_data(data, origin, None, folder)
     task = read_task(data["synthesis"], model, origin, folder)
-    problem = Problem(data, origin, folder, task, model)
+    problem = SynthesisProblem(data, origin, folder, task, model)
     if task.require.grashof is not None and not problem.conditions.has_loops:
         raise InputError(f"{origin}: [synthesis] require.grashof: the mechanism has no four-bar on the frame")
     report("searching ...")
@@ -111,7 +111,7 @@ def synthesise(
 
 
 def _chosen(
-    problem: Problem, checker: Checker, candidates: list[Candidate], report: Callable[[str], None]
+    problem: SynthesisProblem, checker: Checker, candidates: list[Candidate], report: Callable[[str], None]
 ) -> list[Design]:
     """Return the designs that hold, best first; of exact ones those that go forward on the file's own assembly."""
     found: list[Design] = []
@@ -132,7 +132,7 @@ def _chosen(
     return found[:KEPT]
 
 
-def _distinct(problem: Problem, candidates: list[Candidate]) -> Iterator[Candidate]:
+def _distinct(problem: SynthesisProblem, candidates: list[Candidate]) -> Iterator[Candidate]:
     """Yield candidates that are not next to one before them, best first; those in order before the others."""
     low, high = problem.task.bounds
     seen: list[Array] = []
@@ -144,13 +144,13 @@ def _distinct(problem: Problem, candidates: list[Candidate]) -> Iterator[Candida
             yield c
 
 
-def _alike(problem: Problem, one: Design, two: Design) -> bool:
+def _alike(problem: SynthesisProblem, one: Design, two: Design) -> bool:
     low, high = problem.task.bounds
     change = [one.parameters[n] - two.parameters[n] for n in problem.variables]
     return bool(np.abs(np.array(change) / (high - low)).max() <= APART)
 
 
-def _design(problem: Problem, checker: Checker, u: Array, sketched: bool) -> Design | None:
+def _design(problem: SynthesisProblem, checker: Checker, u: Array, sketched: bool) -> Design | None:
     """Return the design at some unknowns, checked by a run of its file; None where it does not hold."""
     lanes, forward = problem.timing(u[None])[0][0], True
     if problem.free:

@@ -18,7 +18,7 @@ from ..mechanism.toml_text import to_toml
 from ..motion.kinematics import run
 from ..motion.results import Results
 from .synthesis_polish import FINE
-from .synthesis_problem import TURN, Problem, driver_values
+from .synthesis_problem import TURN, SynthesisProblem, driver_values
 
 MOST = 20_000  # instants of the file's own run that a check goes through
 
@@ -34,7 +34,7 @@ class Checked:
     path: Array
 
 
-def ordered(problem: Problem, lanes: Array) -> tuple[Array, bool] | None:
+def ordered(problem: SynthesisProblem, lanes: Array) -> tuple[Array, bool] | None:
     """Return free timings as rising (or, second answer False, falling) ones within a turn; None if out of order."""
     period = problem.domain.period
     for forward in (True, False):
@@ -54,7 +54,7 @@ def ordered(problem: Problem, lanes: Array) -> tuple[Array, bool] | None:
 class Checker:
     """The check of a problem's designs."""
 
-    def __init__(self, problem: Problem, data: Mapping[str, Any], folder: Path | None) -> None:
+    def __init__(self, problem: SynthesisProblem, data: Mapping[str, Any], folder: Path | None) -> None:
         self.problem, self.data, self.folder = problem, data, folder
 
     def check(self, x: Array, lanes: Array) -> Checked | None:

@@ -7,13 +7,13 @@ import numpy as np
 from ..common.errors import InputError
 from ..mechanism.model import Array
 from .levenberg import descend
-from .synthesis_problem import Problem
+from .synthesis_problem import SynthesisProblem
 from .synthesis_search import HARD, LONG, SOFT, Candidate, branches, projected, sampled
 
 EVALUATIONS = 20_000
 
 
-def evolved(problem: Problem) -> list[Candidate]:
+def evolved(problem: SynthesisProblem) -> list[Candidate]:
     """Return one candidate per assembly: the best of a population, taken downhill."""
     try:
         import cma
@@ -43,7 +43,7 @@ def evolved(problem: Problem) -> list[Candidate]:
     return found
 
 
-def _box(problem: Problem, start: Array) -> tuple[Array, Array]:
+def _box(problem: SynthesisProblem, start: Array) -> tuple[Array, Array]:
     """Return finite bounds: of a free timing one turn on both sides."""
     span = problem.domain.span
     low = np.where(np.isfinite(problem.lower), problem.lower, start - span)

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 
 from ..mechanism.model import Array
-from .synthesis_problem import Problem
+from .synthesis_problem import SynthesisProblem
 from .synthesis_search import HARD, Candidate
 
 FINE = 181  # lanes at which requirements are kept in the end
 LOST = 1e6  # residual, in sizes of the targets, of a design that is not assembled
 
 
-def polished(problem: Problem, candidate: Candidate) -> Array:
+def polished(problem: SynthesisProblem, candidate: Candidate) -> Array:
     """Return the unknowns with the least sum of squares next to a candidate that keep the requirements."""
     u = candidate.unknowns
     if candidate.cost <= 1e-24 * problem.scale**2:
@@ -25,13 +25,13 @@ def polished(problem: Problem, candidate: Candidate) -> Array:
     return _least_squares(problem, u)
 
 
-def _lack(problem: Problem, u: Array) -> float:
+def _lack(problem: SynthesisProblem, u: Array) -> float:
     """Return the least condition; negative where one is not kept."""
     c = problem.conditions.at(u[None, : problem.p], problem.signs, FINE)[0]
     return float(c.min()) if c.size else np.inf
 
 
-def _least_squares(problem: Problem, u: Array) -> Array:
+def _least_squares(problem: SynthesisProblem, u: Array) -> Array:
     from scipy.optimize import least_squares
 
     function = problem.penalised(HARD)
@@ -59,7 +59,7 @@ def _least_squares(problem: Problem, u: Array) -> Array:
     return np.asarray(found.x) if 2.0 * found.cost < before @ before else u
 
 
-def _constrained(problem: Problem, u: Array) -> Array:
+def _constrained(problem: SynthesisProblem, u: Array) -> Array:
     from scipy.optimize import minimize
 
     p = problem.p

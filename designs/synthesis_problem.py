@@ -50,7 +50,7 @@ class Domain:
         return self.first + np.mod(lanes - self.first, self.period)
 
 
-class Problem:
+class SynthesisProblem:
     """Residuals r(u) of designs u with their derivatives; the sum of their squares is the objective."""
 
     def __init__(self, data: Mapping[str, Any], origin: str, folder: Path | None, task: Task, model: Model) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..mechanism.model import Array
 from .levenberg import Descent, descend
-from .synthesis_problem import Problem
+from .synthesis_problem import SynthesisProblem
 
 SAMPLES, BUNDLE = 64, 32
 SHORT, LONG = 60, 400  # iterations
@@ -33,7 +33,7 @@ class Candidate:
     sketched: bool  # the branch is that of the file
 
 
-def search(problem: Problem, report: Any = None) -> list[Candidate]:
+def search(problem: SynthesisProblem, report: Any = None) -> list[Candidate]:
     """Return where the starts came to rest, best first, for every way to assemble the groups that is asked for."""
     found: list[Candidate] = []
     every = branches(problem)
@@ -48,7 +48,7 @@ def search(problem: Problem, report: Any = None) -> list[Candidate]:
     return sorted(found, key=lambda c: c.cost)
 
 
-def branches(problem: Problem) -> list[Array]:
+def branches(problem: SynthesisProblem) -> list[Array]:
     """Return the signs of the file's assembly, then those of the other modes of groups that [assembly] leaves open."""
     lanes = problem.lanes
     own, sequence = lanes.signs, lanes.sequence
@@ -68,7 +68,7 @@ def branches(problem: Problem) -> list[Array]:
     return found
 
 
-def _on_branch(problem: Problem, rng: np.random.Generator) -> Descent:
+def _on_branch(problem: SynthesisProblem, rng: np.random.Generator) -> Descent:
     starts = problem.task.starts
     u = sampled(problem, rng, starts * SAMPLES)
     u, cost = projected(problem, u)
@@ -85,7 +85,7 @@ def _on_branch(problem: Problem, rng: np.random.Generator) -> Descent:
     return descend(problem.penalised(HARD), first.unknowns[further], lower, upper, LONG, small)
 
 
-def sampled(problem: Problem, rng: np.random.Generator, count: int) -> Array:
+def sampled(problem: SynthesisProblem, rng: np.random.Generator, count: int) -> Array:
     """Return random designs within the bounds; free timings in order, forth or back, over a part of the turn."""
     from scipy.stats import qmc
 
@@ -106,7 +106,7 @@ def sampled(problem: Problem, rng: np.random.Generator, count: int) -> Array:
 
 
 # ---- variable projection --------------------------------------------------------------------------------------------
-def linear_variables(problem: Problem, rng: np.random.Generator, tries: int = 24) -> list[int]:
+def linear_variables(problem: SynthesisProblem, rng: np.random.Generator, tries: int = 24) -> list[int]:
     """Return variables in which the residuals are jointly linear, found by their exact derivatives at many designs."""
     u = sampled(problem, rng, 40 * tries)
     J = problem.residuals(u)[1]
@@ -134,7 +134,7 @@ def linear_variables(problem: Problem, rng: np.random.Generator, tries: int = 24
     return sorted(chosen)
 
 
-def projected(problem: Problem, u: Array) -> tuple[Array, Array]:
+def projected(problem: SynthesisProblem, u: Array) -> tuple[Array, Array]:
     """Return designs with their linear variables where the residuals are least, within bounds, and the costs."""
     linear = linear_variables(problem, np.random.default_rng([problem.task.seed, 99]))
     r, J = problem.penalised(SOFT)(u)

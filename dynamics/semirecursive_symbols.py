@@ -11,7 +11,7 @@ from itertools import combinations
 
 import sympy as sp
 
-from ..codegen.show import Shown, plain, written
+from ..codegen.show import ShownFormula, plain, written
 from ..common.errors import InputError
 from ..mechanism.model import FRAME, Model
 from .initial_state import begin
@@ -170,17 +170,17 @@ def shown(model: Model, style: str) -> str:
         what = "slide" if motion.kind in (SLIDE, SLIDE_OWN) else "turn"
         lines.append(f"    {z.name}: {what} of {branch.body} against {branch.parent}, joint {joint}")
     formulas = [
-        Shown("path matrix T, each 1 an identity of three rows (Eq. 39)", "T", T),
-        Shown("C_q of the joints of the tree (Eq. 5); rows " + ", ".join(names), "C_q", C),
+        ShownFormula("path matrix T, each 1 an identity of three rows (Eq. 39)", "T", T),
+        ShownFormula("C_q of the joints of the tree (Eq. 5); rows " + ", ".join(names), "C_q", C),
     ]
     found = board.H(C)
     if found is not None:
         q = board.coordinates()
         chosen = ", ".join(q[k].name for k in found[1])
-        formulas.append(Shown(f"H by coordinate partitioning (Eq. 7, 8), independent: {chosen}", "H", found[0]))
+        formulas.append(ShownFormula(f"H by coordinate partitioning (Eq. 7, 8), independent: {chosen}", "H", found[0]))
     formulas += [
-        Shown("V of semi-recursive I, element by element (Eq. 11, 38)", "V", V),
-        Shown("R_d of semi-recursive II (Eq. 36, 39); W = T R_d", "R_d", R_d),
+        ShownFormula("V of semi-recursive I, element by element (Eq. 11, 38)", "V", V),
+        ShownFormula("R_d of semi-recursive II (Eq. 36, 39); W = T R_d", "R_d", R_d),
     ]
     checks = [
         f"C_q V = 0 (Eq. 12): {'an identity' if sp.expand(C * V).is_zero_matrix else 'NOT zero'}",

@@ -19,7 +19,7 @@ from rich.table import Table
 
 import assurgent
 from assurgent import GroupType
-from assurgent.runtime.group_type import Array, Motion
+from assurgent.runtime.group_type import Array, GroupMotion
 
 ORIGIN, B = (0.0, 0.0), (0.08, 0.0)  # fixed pins of the two cranks, m
 CRANK, COUPLER, FOLLOWER = 0.18, 0.20, 0.24  # lengths O-A, A-C and B-C, m
@@ -31,7 +31,7 @@ LENGTHS = {"L_AC": COUPLER, "L_BC": FOLLOWER}
 DARK, BLUE, RED, GREY = "#22303c", "#1f6fb4", "#d1495b", "#8a97a3"
 
 
-def four_bar(dyad: GroupType) -> tuple[Motion, Motion, Motion]:
+def four_bar(dyad: GroupType) -> tuple[GroupMotion, GroupMotion, GroupMotion]:
     """Return the motion of A, and the motion of C with its acceleration by TD and by 3OT."""
     time = np.linspace(0.0, 1.0, STEPS)
     crank = assurgent.load("R")
@@ -58,7 +58,7 @@ def residual(dyad: GroupType, A: Array, C: Array) -> float:
     return float(np.max(np.abs(rows)))
 
 
-def motion_table(C: Motion) -> Table:
+def motion_table(C: GroupMotion) -> Table:
     """Return position, velocity and acceleration of C at a few angles."""
     table = Table(title="four-bar: the dyad's point C over one turn of the crank")
     for heading in ("crank °", "x m", "y m", "ẋ m/s", "ẏ m/s", "ẍ m/s²", "ÿ m/s²"):
@@ -75,7 +75,7 @@ def draw_linkage(axes: Axes, a: Array, c: Array, **style: Any) -> None:
     axes.plot(xs, ys, color=DARK, solid_capstyle="round", **style)
 
 
-def draw_mechanism(axes: Axes, A: Motion, C: Motion) -> None:
+def draw_mechanism(axes: Axes, A: GroupMotion, C: GroupMotion) -> None:
     """Draw the linkage in several positions, the paths of its pins and the velocity of C."""
     scale = 0.05  # m of arrow per m/s
     axes.plot(*A.phi, color=GREY, linewidth=1.0, linestyle=(0, (4, 3)), label="path of A")
@@ -118,7 +118,7 @@ def draw_mechanism(axes: Axes, A: Motion, C: Motion) -> None:
     axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.11), ncols=2, frameon=False, fontsize=9.5)
 
 
-def draw_curves(panels: list[Axes], C: Motion) -> None:
+def draw_curves(panels: list[Axes], C: GroupMotion) -> None:
     """Draw position, velocity and acceleration of C over the crank angle."""
     degrees = np.degrees(SPEED * C.time)
     rows = (
@@ -137,7 +137,7 @@ def draw_curves(panels: list[Axes], C: Motion) -> None:
     panels[-1].set_xlabel("crank angle (°)")
 
 
-def picture(A: Motion, C: Motion) -> Figure:
+def picture(A: GroupMotion, C: GroupMotion) -> Figure:
     """Return the figure: the mechanism on the left, the curves on the right."""
     figure = Figure(figsize=(11.5, 6.0), layout="constrained")
     grid = figure.add_gridspec(3, 2, width_ratios=(1.0, 1.0))

@@ -31,7 +31,7 @@ class _Block:
 
 
 @dataclass(eq=False)
-class System:
+class GlobalSystem:
     """The tables that the compiled loop needs."""
 
     program: tuple[Any, ...]
@@ -106,7 +106,7 @@ def _blocks(sequence: Sequence) -> list[_Block]:
 def build(
     sequence: Sequence, driven: list[int], start: Array, t: float, method: str, tuned: bool = True,
     numbers: Array | None = None, poses: Array | None = None,
-) -> System:  # fmt: skip
+) -> GlobalSystem:  # fmt: skip
     """Return the system of a sequence; `start` is the state's first order in the first lane, assembled.
 
     `poses` are further solved lanes (row, lane): of redundant groups those rows are kept that serve in all of them.
@@ -202,7 +202,7 @@ def build(
             system.linear.name = "dense LU, since KLU is not installed (pip install kvxopt brings it)"
             return system
         linear = klu
-    return System(program, scratch, ints(equations), places, combinations, ints(unknown), ints(driven), linear)
+    return GlobalSystem(program, scratch, ints(equations), places, combinations, ints(unknown), ints(driven), linear)
 
 
 def _jacobians(

@@ -26,7 +26,7 @@ Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True)
-class Mobility:
+class MobilityCount:
     """Eq. 11 with the numbers of the mechanism: L_c = B N_m - Σ e_k P_k, less the spins of rods."""
 
     B: int
@@ -64,7 +64,7 @@ class Content:
 
     model: Model
     structure: Structure
-    mobility: Mobility
+    mobility: MobilityCount
     steps: list[AnalysisStep]
     steps_text: list[str]
     motion: Computed
@@ -124,11 +124,11 @@ def gather(model: Model, verification: bool, progress: Progress) -> Content:
     )
 
 
-def _mobility(model: Model, structure: Structure) -> Mobility:
+def _mobility(model: Model, structure: Structure) -> MobilityCount:
     B = 3 if model.space == "planar" else 6
     pairs = Counter(B - p.degree for p in structural_pairs(model, structure))
     pairs.pop(0, None)  # drivers that stand on no joint take nothing by themselves
     redundant = sum(number for g in structure.groups for _, number in g.dropped)
     moving = [b for b in model.bodies if b != FRAME]
     spins = sum(model.bodies[b].rod for b in moving)
-    return Mobility(B, len(moving), tuple(sorted(pairs.items())), spins, structure.mobility, redundant)
+    return MobilityCount(B, len(moving), tuple(sorted(pairs.items())), spins, structure.mobility, redundant)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ..codegen.derive import derive
-from ..codegen.show import CLOSED, Naming, Shown, equations, formula, positions
+from ..codegen.show import CLOSED, Naming, ShownFormula, equations, formula, positions
 from ..mechanism.model import Model
 from ..runtime.group_names import group_names
 from ..runtime.library_build import find_specification
@@ -18,7 +18,7 @@ NOTHING = 1e-12  # of the size: parameters below are zero
 
 
 @dataclass(frozen=True)
-class Formula:
+class FormulaText:
     """A formula as LaTeX with its title, which may be empty."""
 
     title: str
@@ -35,9 +35,9 @@ class GroupEquations:
     bodies: tuple[str, ...]
     legend: tuple[str, ...]
     positions: str
-    constraints: tuple[Formula, ...] = ()
-    closed_form: tuple[Formula, ...] = ()
-    rates: tuple[Formula, ...] = ()
+    constraints: tuple[FormulaText, ...] = ()
+    closed_form: tuple[FormulaText, ...] = ()
+    rates: tuple[FormulaText, ...] = ()
     same_as: str = ""  # an earlier group with the same equations, which stand there
 
 
@@ -65,14 +65,14 @@ def _equations(model: Model, step: GroupStep, same_as: str) -> GroupEquations:
     if same_as:
         return GroupEquations(*head, positions(derivation), same_as=same_as)
     zero = {n: 0.0 for n, value in names.numbers.items() if abs(value) < NOTHING * model.size}  # others stay letters
-    parts: dict[str, list[Formula]] = {"constraints": [], "closed_form": [], "rates": []}
+    parts: dict[str, list[FormulaText]] = {"constraints": [], "closed_form": [], "rates": []}
     closed = False  # the closed form comes last
     for s in equations(derivation, Naming(names.names, zero)):
         closed = closed or s.title == CLOSED
-        parts["closed_form" if closed else _part(s)].append(Formula(s.title, formula(s)))
+        parts["closed_form" if closed else _part(s)].append(FormulaText(s.title, formula(s)))
     constraints, closed_form, rates = (tuple(found) for found in parts.values())
     return GroupEquations(*head, positions(derivation), constraints, closed_form, rates)
 
 
-def _part(s: Shown) -> str:
+def _part(s: ShownFormula) -> str:
     return "constraints" if s.name or s.left in _FIRST or "^{-1}" in s.left else "rates"

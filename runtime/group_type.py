@@ -26,7 +26,7 @@ Values = ArrayLike | Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class Motion:
+class GroupMotion:
     """Position, velocity and acceleration of φ over time: arrays [coordinate, step]."""
 
     time: Array
@@ -291,7 +291,7 @@ class GroupType:
         branch: ArrayLike | None = None,
         start: ArrayLike | None = None,
         method: str = "td",
-    ) -> Motion:
+    ) -> GroupMotion:
         """Return φ, φ̇, φ̈ over time in one compiled sweep (`td` or `3ot`); h, hdot, hddot are [coordinate, step]."""
         if method not in ("td", "3ot"):
             raise InputError(f"{self.name}: method '{method}'{nearest(method, ('td', '3ot'))} - it is 'td' or '3ot'")
@@ -321,7 +321,7 @@ class GroupType:
         if not np.isfinite(out).all():
             first = int(np.argmax(~np.isfinite(out).all(axis=(0, 1))))
             raise AssemblyError(f"group {self.name}: t = {t[first]:g} s (step {first}): {MESSAGES[SINGULAR]}")
-        return Motion(t, out[0], out[1], out[2], iterations)
+        return GroupMotion(t, out[0], out[1], out[2], iterations)
 
     def over_lanes(
         self,

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
-from ..codegen.generate import Compiled, Progress, Stages, compile_spec, quiet
+from ..codegen.generate import CompiledSpec, Progress, Stages, compile_spec, quiet
 from ..codegen.signature import signature
 from ..codegen.spec import GroupSpec
 from ..codegen.specification_reader import read_spec
@@ -161,7 +161,7 @@ def as_plain_python(path: Path, name: str) -> ModuleType:
         sys.modules.pop(name, None)
 
 
-def _compile_and_verify(compiled: Compiled, staging: Path, name: str, progress: Progress) -> Verification:
+def _compile_and_verify(compiled: CompiledSpec, staging: Path, name: str, progress: Progress) -> Verification:
     """Verify a staged module, imported under the name it will have for good, since Numba caches that name."""
     before = sys.modules.pop(name, None)
     try:

@@ -30,7 +30,7 @@ EACH = 6  # drivers that are moved each on its own
 
 
 @dataclass(frozen=True, eq=False)
-class Posture:
+class FitPosture:
     """A model whose bodies stand where its joints are closed, with the values that its drivers have there."""
 
     model: Model
@@ -39,7 +39,7 @@ class Posture:
     place: str  # in messages
 
 
-def postures(model: Model, posed: Model | None = None) -> tuple[Posture, ...]:
+def postures(model: Model, posed: Model | None = None) -> tuple[FitPosture, ...]:
     """Return the first configuration of the nominal model, assembled at the start, and some beside it.
 
     `posed` is a model that stands assembled. None where it cannot be assembled, which a run says.
@@ -50,7 +50,7 @@ def postures(model: Model, posed: Model | None = None) -> tuple[Posture, ...]:
         poses = assemble(base, values) if posed is None else Absolute(base).first()
     except AssemblyError:
         return ()
-    first = Posture(_at(base, poses), values, float(base.simulation.start), "in the assembled first configuration")
+    first = FitPosture(_at(base, poses), values, float(base.simulation.start), "in the assembled first configuration")
     return (first, *_beside(base, poses, values))
 
 
@@ -60,7 +60,7 @@ def driver_values(model: Model, t: float | None = None) -> dict[str, float]:
     return {name: float(driver.motion(at)[0, 0]) for name, driver in model.drivers.items()}
 
 
-def _beside(model: Model, poses: Poses, values: Mapping[str, float]) -> list[Posture]:
+def _beside(model: Model, poses: Poses, values: Mapping[str, float]) -> list[FitPosture]:
     """Return the postures with each driver moved, with all of them moved, and a little later, as far as they close."""
     system, found = Absolute(model), []
     scale = {system.names[k]: float(system.row_scale[k]) for k in np.flatnonzero(system.of_driver)}
@@ -70,7 +70,7 @@ def _beside(model: Model, poses: Poses, values: Mapping[str, float]) -> list[Pos
         closed = close(system, poses, moved)
         if closed is not None:
             place = f"where {', '.join(f'{d} = {moved[d]:.6g}' for d in named)}"
-            found.append(Posture(_at(model, closed), moved, t, place))
+            found.append(FitPosture(_at(model, closed), moved, t, place))
         return closed is not None
 
     ways = [{d: 1.0} for d in values] if 1 < len(values) <= EACH else []
@@ -98,7 +98,7 @@ def _at(model: Model, poses: Poses) -> Model:
 
 
 @dataclass(frozen=True, eq=False)
-class Coordinates:
+class FitCoordinates:
     """What a mechanism has of a type in a posture; φ as far as it has it, not a number elsewhere."""
 
     t: float
@@ -116,7 +116,7 @@ class Fit:
     size: float
     scales: tuple[Array, Array]
 
-    def misfit(self, phi: Array, found: Coordinates) -> str:
+    def misfit(self, phi: Array, found: FitCoordinates) -> str:
         """Return what is left of the worst constraint, or the point that is elsewhere; nothing where all hold."""
         rows = self.type.constraint(phi, found.h, self.par, found.t)
         sizes, _ = self._rows(phi, found)
@@ -129,7 +129,7 @@ class Fit:
             )
         return self._elsewhere(phi, found)
 
-    def _elsewhere(self, phi: Array, found: Coordinates) -> str:
+    def _elsewhere(self, phi: Array, found: FitCoordinates) -> str:
         """Return which of the type's [points] is not where the mechanism has it."""
         if not found.points:
             return ""
@@ -141,7 +141,7 @@ class Fit:
                 return f"its point '{name}' is {off:.6g} away from where the mechanism has it {{place}}"
         return ""
 
-    def deficiency(self, phi: Array, found: Coordinates) -> str:
+    def deficiency(self, phi: Array, found: FitCoordinates) -> str:
         """Return that the equations do not determine the group; nothing where they do."""
         _, by_phi = self._rows(phi, found)
         values = np.linalg.svd(by_phi, compute_uv=False)
@@ -152,7 +152,7 @@ class Fit:
             f"{int(np.sum(values > FULL_RANK * values[0]))} of {len(phi)}"
         )
 
-    def _rows(self, phi: Array, found: Coordinates) -> tuple[Array, Array]:
+    def _rows(self, phi: Array, found: FitCoordinates) -> tuple[Array, Array]:
         """Return what each row makes of coordinates of their sizes, and Φ_φ with rows and columns made alike."""
         Phi_phi, Phi_h = self.type.jacobians(phi, found.h, self.par, found.t)
         by_phi, by_h = Phi_phi * self.scales[0], Phi_h * self.scales[1]
@@ -165,7 +165,7 @@ class Fit:
 TRIES, ROUNDS, SEED = 40, 60, 11
 
 
-def completed(fit: Fit, found: Coordinates, near: Array | None = None) -> Array:
+def completed(fit: Fit, found: FitCoordinates, near: Array | None = None) -> Array:
     """Return φ with what the mechanism does not have found from the type's equations.
 
     From `near`, another posture's, or the best of some tries.
@@ -186,7 +186,7 @@ def completed(fit: Fit, found: Coordinates, near: Array | None = None) -> Array:
     return best
 
 
-def _close(fit: Fit, phi: Array, open_: NDArray[np.bool_], found: Coordinates) -> float:
+def _close(fit: Fit, phi: Array, open_: NDArray[np.bool_], found: FitCoordinates) -> float:
     """Change the open entries of φ to the least residual that damped Gauss-Newton finds; what is left of it."""
     h, t = found.h, found.t
     gap, damping = fit.type.constraint(phi, h, fit.par, t), 1e-3

@@ -14,14 +14,14 @@ from ..common.errors import InputError, nearest
 from ..mechanism.model import FRAME, Array, Model
 from ..mechanism.numbers.arithmetic import array, scalars
 from ..mechanism.numbers.nominal import nominal
-from ..mechanism.plans.named_places import Places
+from ..mechanism.plans.named_places import NamedPlaces
 from ..mechanism.plans.named_where import Carried, Measured, Thing, Where
 from ..mechanism.plans.plan import GroupPlan, Source, SumOf, ValueOf
 from ..mechanism.plans.planning import plan_group, plan_groups
 from ..mechanism.structure import Group, Structure
 from .group_type import GroupType
 from .library import load, specification_of
-from .named_fit import Coordinates, Fit, Posture, completed, driver_values, postures
+from .named_fit import Fit, FitCoordinates, FitPosture, completed, driver_values, postures
 
 Solved = frozenset[str]
 MOST_REVERSED = 4  # coordinates of one group that may be counted the other way round
@@ -119,7 +119,7 @@ class _Named:
             if thing is not None:
                 self.things[key] = thing
         carried = {key: thing for key, thing in self.things.items() if isinstance(thing, Carried)}
-        self.places = Places(model, group, carried, solved, frozenset(self.tables["parameters"]))
+        self.places = NamedPlaces(model, group, carried, solved, frozenset(self.tables["parameters"]))
         if self.places.missing:
             self._missing(self.places.missing, carried)
         self.reversed: tuple[str, ...] = ()
@@ -175,7 +175,7 @@ class _Named:
         self.reversed = reversed
         return self
 
-    def fitted(self, stand: tuple[Posture, ...]) -> _Named:
+    def fitted(self, stand: tuple[FitPosture, ...]) -> _Named:
         """Return the group with signs for which the type's equations hold in all postures; refused if there are none.
 
         What an angle or a displacement of a joint is to the type depends on the order of the joint's bodies, which says
@@ -196,7 +196,7 @@ class _Named:
         for n in range(min(len(signed), MOST_REVERSED) + 1):
             yield from itertools.combinations(signed[:MOST_REVERSED], n)
 
-    def _misfit(self, stand: tuple[Posture, ...]) -> str:
+    def _misfit(self, stand: tuple[FitPosture, ...]) -> str:
         fit = self._fit()
         self.phi = None
         for posture in stand:
@@ -230,7 +230,7 @@ class _Named:
             f"({', '.join(named) or 'nothing of it is'}) - name {asked}; [points] of the type can hold them"
         )  # fmt: skip
 
-    def _coordinates(self, model: Model, posture: Posture | None = None) -> Coordinates:
+    def _coordinates(self, model: Model, posture: FitPosture | None = None) -> FitCoordinates:
         """Return what a model has of the type where its bodies stand, by default with the drivers' first values."""
         values = driver_values(nominal(model)) if posture is None else posture.values
 
@@ -257,7 +257,7 @@ class _Named:
             if isinstance(thing := self.things.get(key), Carried)
         }
         t = nominal(model.simulation.start) if posture is None else posture.t
-        return Coordinates(float(t), numbers("dependent"), numbers("independent"), points)
+        return FitCoordinates(float(t), numbers("dependent"), numbers("independent"), points)
 
     def _scales(self, table: str) -> Array:
         """Return what coordinates are measured by: lengths by the size of the mechanism, all else by one."""

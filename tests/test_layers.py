@@ -84,6 +84,13 @@ def test_no_module_name_twice() -> None:
     assert [name for name, count in names.items() if count > 1] == []
 
 
+def test_no_class_name_twice() -> None:
+    rooms = [room for layer in LAYERS for room in layer if room != "generated"]
+    trees = [ast.parse(p.read_text("utf-8")) for room in rooms for p in modules(room)]
+    names = Counter(node.name for tree in trees for node in tree.body if isinstance(node, ast.ClassDef))
+    assert [name for name, count in names.items() if count > 1 and not name.startswith("_")] == []
+
+
 def too_long(path: Path, text: str) -> bool:
     return text.count("\n") > LONGEST.get(path.suffix, sys.maxsize)
 

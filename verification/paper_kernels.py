@@ -99,7 +99,7 @@ def cholesky_solve(A: Any, pivots: Any, b: Any) -> None:
 
 # ---- of a type ----------------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
-class Sizes:
+class PaperSizes:
     """Numbers of rows, unknowns, known coordinates and parameters; `columns` counts time among the known."""
 
     p: int
@@ -109,7 +109,7 @@ class Sizes:
     columns: int
 
     @classmethod
-    def of(cls, module: ModuleType) -> Sizes:
+    def of(cls, module: ModuleType) -> PaperSizes:
         p, r, s, par = (len(x) for x in (module.CONSTRAINTS, module.DEPENDENT, module.INDEPENDENT, module.PARAMETERS))
         return cls(p, r, s, par, s + bool(module.RHEONOMIC))
 
@@ -117,7 +117,7 @@ class Sizes:
 @cache
 def _linear(module: ModuleType) -> tuple[Any, Any]:
     """Return what forms and factors Φ_φ or Φ_φᵀ Φ_φ, and what solves with rows of Φ_φ X = rows."""
-    n = Sizes.of(module)
+    n = PaperSizes.of(module)
     p, r, redundant, jacobian = n.p, n.r, n.p > n.r, module.jacobian_dependent_at
     factor, substitute = (lu, lu_solve) if not redundant else (cholesky, cholesky_solve)
     if p == r == 2:
@@ -155,7 +155,7 @@ def _linear(module: ModuleType) -> tuple[Any, Any]:
 @cache
 def _columns(module: ModuleType) -> Any:
     """Return what finds Φ_h (with Φ_t) and the columns of K, Eq. 25a or 28a, one by one; that of time is S b."""
-    n = Sizes.of(module)
+    n = PaperSizes.of(module)
     p, s, columns, jacobian_h, velocity_rhs = n.p, n.s, n.columns, module.jacobian_independent_at, module.velocity_rhs
     _, solve = _linear(module)
 
@@ -176,7 +176,7 @@ def _columns(module: ModuleType) -> Any:
 @cache
 def _moved(module: ModuleType) -> Any:
     """Return what finds D = Φ_φ/h_i and E = Φ_h/h_i, the total derivatives of Eq. 38, with φ moving along K_i."""
-    n = Sizes.of(module)
+    n = PaperSizes.of(module)
     p, r, s, columns, curvature_at = n.p, n.r, n.s, n.columns, module.curvature_at
 
     @njit(**OPTIONS)
@@ -205,7 +205,7 @@ def _moved(module: ModuleType) -> Any:
 @cache
 def _derivative(module: ModuleType) -> Any:
     """Return what finds L_i: by Eq. 39, or by Eq. 43 with its bracket as it stands, for all columns of h."""
-    n = Sizes.of(module)
+    n = PaperSizes.of(module)
     p, r, columns, redundant = n.p, n.r, n.columns, n.p > n.r
     moved, (_, solve) = _moved(module), _linear(module)
     substitute = cholesky_solve
@@ -256,7 +256,7 @@ def _derivative(module: ModuleType) -> Any:
 @cache
 def _newton(module: ModuleType) -> Any:
     """Return what finds φ, Eq. 19a or 21, until |Φ| is small: the number of iterations, -1 where it does not."""
-    n = Sizes.of(module)
+    n = PaperSizes.of(module)
     p, r, constraint_at = n.p, n.r, module.constraint_at
     system, solve = _linear(module)
 
@@ -286,7 +286,7 @@ def _newton(module: ModuleType) -> Any:
 @cache
 def _rates(module: ModuleType, tensor: bool) -> tuple[Any, Any]:
     """Return what finds φ̇ (Eq. 22c or 23; by the tensor Eq. 26) and φ̈ (Eq. 30b or 32; Eq. 36) into b."""
-    n = Sizes.of(module)
+    n = PaperSizes.of(module)
     p, r, s, columns = n.p, n.r, n.s, n.columns
     velocity_rhs, acceleration_rhs = module.velocity_rhs, module.acceleration_rhs
     _, solve = _linear(module)
@@ -337,7 +337,7 @@ def paper_sweep(module: ModuleType, tensor: bool) -> Callable[..., tuple[int, in
 
     `moving` are the entries of h for which L is found; time, where it stands in the equations, is one more.
     """
-    n = Sizes.of(module)
+    n = PaperSizes.of(module)
     p, r, s, n_par, columns = n.p, n.r, n.s, n.par, n.columns
     newton, (system, _), (first, second) = _newton(module), _linear(module), _rates(module, tensor)
 

@@ -42,7 +42,7 @@ class _Arrow:
 
 
 @dataclass(eq=False)
-class Places:
+class NamedPlaces:
     """The placements of a group's bodies; `apart` are bodies whose third direction is a plan of its own.
 
     `named` are the points and directions of the type as the mechanism has them; those that are parameters of the type

@@ -11,7 +11,7 @@ from ..model import Driver, Joint, Model
 from ..numbers.arithmetic import is_zero, phase, plane, turned, wrap
 from .plan import Along, Angle, AngleOf, Array, Axes, Between, GroupPlan, Placement, PointOf, ValueOf, VectorOf
 from .planar_layout import Class, Cluster, local
-from .planar_places import Places, as_factor, pair, turn_text
+from .planar_places import PlanarPlaces, as_factor, pair, turn_text
 from .planar_terms import Term, Vector, add, constant, negative
 
 X_AXIS = np.array([1.0, 0.0])
@@ -46,7 +46,7 @@ def plan_planar(
     )
 
 
-class _Writer(Places):
+class _Writer(PlanarPlaces):
     """One group being written down: its equations and placements."""
 
     # ---- the two primary bodies -----------------------------------------------------------------------------------

@@ -84,7 +84,7 @@ def local(point: Array) -> complex:
     return plane(point[0], point[1])  # type: ignore[no-any-return]
 
 
-class Layout:
+class PlanarLayout:
     """The classes, clusters and pins of one group."""
 
     def __init__(self, model: Model, bodies: Sequence[str], joints: Sequence[Joint], drivers: Sequence[Driver]) -> None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from ..model import Body, Driver, Joint, Model
 from ..numbers.arithmetic import array, turned
 from .plan import Array, PointOf, ValueOf, VectorOf
-from .planar_layout import Choice, Class, Cluster, Layout, local
+from .planar_layout import Choice, Class, Cluster, PlanarLayout, local
 from .planar_terms import Term, Vector, add, collected, constant, negative
 from .specification_draft import SpecificationSheet
 
@@ -18,7 +18,7 @@ def pair(z: complex) -> Array:
     return array([z.real, z.imag])
 
 
-class Places:
+class PlanarPlaces:
     """One group being written down: its sheet, and the texts of its points and directions."""
 
     choice: Choice
@@ -34,7 +34,7 @@ class Places:
         self.joints = tuple(from_the_other_side(j) if j.name in inward else j for j in joints)
         self.drivers = tuple(replace(d, bodies=d.bodies[::-1]) if d.name in back else d for d in drivers)
         self.sign = {d.name: -1 if d.joint in inward or d.name in back else 1 for d in drivers}  # of drivers' values
-        self.layout = Layout(model, bodies, self.joints, self.drivers)
+        self.layout = PlanarLayout(model, bodies, self.joints, self.drivers)
         self.sheet = SpecificationSheet("planar")
         self.driver = {self.layout.symbol[d.name]: d for d in self.drivers}
         self.at: dict[str, str] = {}  # pin -> text of its place

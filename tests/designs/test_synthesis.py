@@ -15,7 +15,7 @@ from assurgent import AssemblyError, InputError, Mechanism
 from assurgent.cli.commands import main
 from assurgent.designs.design_lanes import DesignLanes
 from assurgent.designs.synthesis import Synthesis, synthesise
-from assurgent.designs.synthesis_problem import Problem
+from assurgent.designs.synthesis_problem import SynthesisProblem
 from assurgent.designs.synthesis_search import linear_variables
 from assurgent.designs.synthesis_task import read_task
 from assurgent.mechanism.reader import from_data, loads
@@ -166,7 +166,7 @@ def test_lanes_have_exact_derivatives() -> None:
 def test_what_is_linear_is_found_by_itself() -> None:
     data = values("four-bar-six-points")
     model = from_data(data, "case")
-    problem = Problem(data, "case", None, read_task(data["synthesis"], model, "case"), model)
+    problem = SynthesisProblem(data, "case", None, read_task(data["synthesis"], model, "case"), model)
     linear = linear_variables(problem, np.random.default_rng(0))
     assert [problem.variables[k] for k in linear] == ["rcx", "rcy", "x0", "y0"]
 
