@@ -111,7 +111,7 @@ def _done(
     try:
         import distributed
     except ImportError:
-        raise InputError("--dask and --workers need dask.distributed: pip install 'assurgent[cluster]'") from None
+        raise InputError("dask and workers need dask.distributed: pip install 'assurgent[cluster]'") from None
     text, asked = to_toml(data), None if times is None else np.asarray(times, dtype=np.float64).tobytes()
     place, given = None if folder is None else str(folder.resolve()), None if want is None else tuple(want)
     local = isinstance(dask, int)
@@ -122,7 +122,7 @@ def _done(
         ) if local else None  # fmt: skip
         client = distributed.Client(cluster if local else dask, timeout="10s")
     except (OSError, ValueError) as error:
-        raise InputError(f"--dask {dask}: there is no scheduler - {error}") from error
+        raise InputError(f"dask {dask}: there is no scheduler - {error}") from error
     try:
         fixed = (text, place, sweeper.names, given, asked)
         futures = {client.submit(remote_block, *fixed, values[slice(*blocks[k])], pure=False): k for k in todo}

@@ -38,7 +38,7 @@ class Sweeper:
     ) -> None:  # fmt: skip
         model = from_data(data, origin, None, folder)
         if not names:
-            raise InputError(f"{origin}: sweep: no parameter changes - write --over a=1:3:50")
+            raise InputError(f"{origin}: sweep: no parameter changes - give the values of one, such as a=1:3:50")
         listed = {
             "points": [p for b in model.bodies.values() for p in b.points],
             "bodies": [m.name for b in model.bodies.values() for m in b.parts],
@@ -76,7 +76,7 @@ class Sweeper:
             if group.type == "RRR" and len(inner) == 1 and all(j.at in points for j in group.pairs):
                 found.append((str(outer[0].at), str(inner[0].at), str(outer[1].at)))
         if not found:
-            raise InputError("--want transmission: is that of planar RRR dyads, and this mechanism has none")
+            raise InputError("want transmission: is that of planar RRR dyads, and this mechanism has none")
         return found
 
     def _codes(self) -> Any:
@@ -89,7 +89,7 @@ class Sweeper:
                 continue
             output, place = self.compiled.places[w.table, w.name][0]
             if max(output.widths) == 9:
-                raise InputError(f"--want {w.text}: a rotation in space is no number - take a joint's angle")
+                raise InputError(f"want {w.text}: a rotation in space is no number - take a joint's angle")
             rows.append([CODES[w.how], w.order, place, output.widths[w.order], w.component])
         return np.array(rows, dtype=np.int64).reshape(-1, 5)
 

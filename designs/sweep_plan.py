@@ -31,11 +31,11 @@ def grid(over: Sequence[str]) -> dict[str, Array]:
     for text in over:
         name, parts = _axis(text)
         if len(parts) == 2 and ":" in text:
-            raise InputError(f"--over {text}: lacks the count of a grid, {text}:50 - or give --samples N")
+            raise InputError(f"over {text}: lacks the count of a grid, {text}:50 - or give samples N")
         axes[name] = _values(text, parts)
     count = math.prod(len(v) for v in axes.values())
     if count > MOST:
-        raise InputError(f"--over: {count} designs are more than {MOST} - take fewer values, or --samples")
+        raise InputError(f"over: {count} designs are more than {MOST} - take fewer values, or samples")
     columns = np.meshgrid(*axes.values(), indexing="ij") if axes else []
     return {name: np.ascontiguousarray(c.ravel()) for name, c in zip(axes, columns, strict=True)}
 
@@ -45,12 +45,12 @@ def hypercube(over: Sequence[str], samples: int, seed: int) -> dict[str, Array]:
     from scipy.stats import qmc
 
     if not 1 <= samples <= MOST:
-        raise InputError(f"--samples {samples}: is a whole number from 1 to {MOST}")
+        raise InputError(f"samples {samples}: is a whole number from 1 to {MOST}")
     bounds = {}
     for text in over:
         name, parts = _axis(text)
         if ":" not in text or len(parts) != 2:
-            raise InputError(f"--over {text}: with --samples it is name=first:last")
+            raise InputError(f"over {text}: with samples it is name=first:last")
         bounds[name] = parts
     points = qmc.LatinHypercube(len(bounds), rng=np.random.default_rng(seed)).random(samples)
     return {n: b[0] + (b[1] - b[0]) * points[:, k] for k, (n, b) in enumerate(bounds.items())}
@@ -59,14 +59,14 @@ def hypercube(over: Sequence[str], samples: int, seed: int) -> dict[str, Array]:
 def _axis(text: str) -> tuple[str, list[float]]:
     name, equals, rest = (part.strip() for part in text.partition("="))
     if not name or not equals or not rest:
-        raise InputError(f"--over {text}: is written name=first:last:count or name=1,2,3")
+        raise InputError(f"over {text}: is written name=first:last:count or name=1,2,3")
     separator = ":" if ":" in rest else ","
     try:
         found = [float(evaluate(part, {})) for part in rest.split(separator)]
     except FormulaError as error:
-        raise InputError(f"--over {text}: {error} - write name=first:last:count or name=1,2,3") from None
+        raise InputError(f"over {text}: {error} - write name=first:last:count or name=1,2,3") from None
     if separator == ":" and len(found) not in (2, 3):
-        raise InputError(f"--over {text}: is written name=first:last:count")
+        raise InputError(f"over {text}: is written name=first:last:count")
     return name, found
 
 
@@ -75,7 +75,7 @@ def _values(text: str, parts: list[float]) -> Array:
         return np.array(parts)
     first, last, count = parts
     if count != int(count) or not 1 <= count <= MOST:
-        raise InputError(f"--over {text}: the count is a whole number from 1 on")
+        raise InputError(f"over {text}: the count is a whole number from 1 on")
     return np.linspace(first, last, int(count))
 
 
@@ -111,7 +111,7 @@ def _want(text: str, names: Mapping[str, Sequence[str]]) -> Want:
         table, name, order, component = _series(text, what, names, True)
         if (match[1] == "length") != (table == "points" and component < 0):
             reason = "length is that of a point's path: length(P)" if match[1] == "length" else "name a component: P.x"
-            raise InputError(f"--want {text}: {reason}")
+            raise InputError(f"want {text}: {reason}")
         return Want(text, table, name, match[1], order, max(component, 0))
     table, name, _, component = _series(text, text, names, False)
     return Want(text, table, name)
@@ -135,4 +135,4 @@ def _series(text: str, what: str, names: Mapping[str, Sequence[str]], components
         return "bodies", owner, BODY[suffix], 0
     every = [*names["points"], *names["bodies"], *names["joints"], *(f"{d}.effort" for d in names["drivers"]), *WHOLE]
     more = f"; numbers are {', '.join(f'{r}(..)' for r in REDUCTIONS)}, {', '.join(WHOLE)}"
-    raise InputError(f"--want {text}: there is no series '{what}'{nearest(what, every)}{more}")
+    raise InputError(f"want {text}: there is no series '{what}'{nearest(what, every)}{more}")

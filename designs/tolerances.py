@@ -57,7 +57,7 @@ def read_spread(text: str) -> dict[str, float]:
         except FormulaError:
             number = -1.0
         if not name or not number > 0:
-            raise InputError(f"--spread {text}: is written a=0.01,b=0.02 with standard deviations above 0")
+            raise InputError(f"spread {text}: is written a=0.01,b=0.02 with standard deviations above 0")
         found[name] = float(number)
     return found
 
@@ -70,9 +70,9 @@ def tolerances(
     known = list(data.get("parameters", {}))
     for name in spread:
         if name not in known:
-            raise InputError(f"{origin}: --spread {name}: there is no such parameter{nearest(name, known)}")
+            raise InputError(f"{origin}: spread {name}: there is no such parameter{nearest(name, known)}")
     if samples < 2:
-        raise InputError(f"--samples {samples}: at least two random designs are needed")
+        raise InputError(f"samples {samples}: at least two random designs are needed")
     names = list(spread)
     given = None if points is None else list(points)
     compiled = CompiledMechanism(data, origin, folder, times, given, [], [], names) if given is not None else None

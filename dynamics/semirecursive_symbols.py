@@ -157,8 +157,8 @@ def shown(model: Model, style: str) -> str:
     """Return tree, paths, C_q, H, V and T R_d of a planar mechanism as text or LaTeX."""
     if model.dimension != 2:
         raise InputError(
-            f"{model.origin or model.name}: show --semirecursive writes planar mechanisms; of spatial ones see "
-            "docs/formulations.md"
+            f"{model.origin or model.name}: symbols of the semi-recursive methods are written for planar mechanisms; "
+            "of spatial ones see docs/formulations.md"
         )
     tree = spanning_tree(model, begin(model).posture)
     board = Blackboard(tree)

@@ -336,11 +336,11 @@ def _joined(before: Results, behind: Results) -> Results:
 
 
 def check_through(model: Model) -> None:
-    """Refuse a mechanism that --through cannot lead: it needs one driver, on a joint."""
+    """Refuse a mechanism that cannot be led through dead points: it needs one driver, on a joint."""
     drivers = list(model.drivers.values())
     if len(drivers) != 1 or drivers[0].joint is None:
         where = model.origin or model.name
         raise InputError(
-            f"{where}: [drivers]: --through changes the driver of a mechanism that has one, on a joint; this one has "
-            f"{', '.join(d.name for d in drivers) or 'none'} - run it without the option"
+            f"{where}: [drivers]: to lead it through dead points, a mechanism has one driver, on a joint; this one has "
+            f"{', '.join(d.name for d in drivers) or 'none'} - run it without that"
         )

@@ -28,10 +28,10 @@ def sweep_figure(path: Path, name: str | None = None) -> Figure:
             swept = str(data.attrs["swept"]).split(",")
             numbers = [str(v) for v in data.data_vars if data[v].dims == ("design",)]
             if not numbers:
-                raise InputError(f"{path}: the sweep kept no number a design - sweep --want 'max(P.y),transmission'")
+                raise InputError(f"{path}: the sweep kept no number a design - let it keep max(P.y) or transmission")
             chosen = numbers[0] if name is None else name
             if chosen not in numbers:
-                raise InputError(f"{path}: --names {chosen}: the sweep has {', '.join(numbers)}")
+                raise InputError(f"{path}: there is no {chosen}: the sweep has {', '.join(numbers)}")
             columns = {n: np.asarray(data[n].values, dtype=float) for n in (*swept, *numbers)}
     except (KeyError, ValueError, OSError, TypeError) as error:
         raise InputError(f"{path}: this is no sweep ({error})") from error

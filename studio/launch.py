@@ -26,7 +26,7 @@ def launch(
         ) from None
     place, first = _place(file, folder)
     if port and port not in PORTS:
-        raise InputError(f"--port {port}: a number from 1 to 65535 is expected")
+        raise InputError(f"port {port}: a number from 1 to 65535 is expected")
 
     def ready(address: str) -> None:
         announce(address)
@@ -37,14 +37,14 @@ def launch(
     try:
         asyncio.run(serve(Studio(place, first, version), port, ready))
     except OSError as error:
-        raise InputError(f"--port {port}: {error.strerror} - choose another one, or leave it out") from None
+        raise InputError(f"port {port}: {error.strerror} - choose another one, or leave it out") from None
 
 
 def _place(file: str | None, folder: str | None) -> tuple[Path, str | None]:
     """Return the folder that is served and the name of the file that is opened first."""
     place = Path(folder) if folder is not None else Path(file).parent if file is not None else Path()
     if not place.is_dir():
-        raise InputError(f"--folder {place}: there is no such folder - make it first, or name another one")
+        raise InputError(f"folder {place}: there is no such folder - make it first, or name another one")
     if file is None:
         return place, None
     path = Path(file)
@@ -53,5 +53,5 @@ def _place(file: str | None, folder: str | None) -> tuple[Path, str | None]:
     if not path.is_file():
         raise InputError(f"{file}: there is no such file - without a name the studio begins with templates")
     if path.resolve().parent != place.resolve():
-        raise InputError(f"{file}: lies outside of --folder {place} - the studio stays inside one folder")
+        raise InputError(f"{file}: lies outside of the folder {place} - the studio stays inside one folder")
     return place, path.name

@@ -87,5 +87,5 @@ def test_the_command_and_its_refusal(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert "virtual_driver" in (tmp_path / "out.json").read_text("utf-8")
     capsys.readouterr()
     m = Mechanism.load(Path(__file__).parents[2] / "examples" / "five-bar.toml")
-    with pytest.raises(InputError, match="--through changes the driver of a mechanism that has one"):
+    with pytest.raises(InputError, match="a mechanism has one driver, on a joint"):
         m.run(through=True)
