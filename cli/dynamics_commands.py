@@ -9,10 +9,10 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from .console import err, out
 from .mechanism_commands import SET, check_output, load_model, time_arguments, times
 from .printed_motion import ROWS, motion_table
 from .progress import tell, watched
@@ -28,8 +28,6 @@ MODES = (
     "mode: a small vibration about the position. Its size goes with exp(-decay t): decay is 0 without dampers; a "
     "frequency of 0 does not swing."
 )
-out = Console()
-err = Console(stderr=True)
 
 
 # ---- arguments ----------------------------------------------------------------------------------------------------

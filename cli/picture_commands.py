@@ -8,19 +8,17 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
 from rich.markup import escape
 
 from ..common.errors import InputError
 from ..common.files import check_target, write_whole
+from .console import err, out
 from .mechanism_commands import common, load_model, split, times
 from .progress import tell, watched
 
 if TYPE_CHECKING:
     from ..dynamics.computed import Computed
 
-out = Console()
-err = Console(stderr=True)
 PICTURED = "a method of run; of simulate where drivers are missing; of inverse for forces (default: theirs)"
 NAMES = "points, bodies, joints, drivers (joint.C where C is a point, too) or columns (default: a choice)"
 

@@ -8,14 +8,12 @@ from collections.abc import Callable
 from importlib.resources import files
 from pathlib import Path
 
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from ..common.errors import InputError, nearest
 from ..common.files import check_target, write_whole
-
-out = Console()
+from .console import out
 
 
 def add_commands(add: Callable[..., argparse.ArgumentParser]) -> None:

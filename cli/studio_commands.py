@@ -5,9 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 
-from rich.console import Console
-
-err = Console(stderr=True)
+from .console import err
 
 
 def add_commands(add: Callable[..., argparse.ArgumentParser]) -> None:

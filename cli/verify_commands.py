@@ -8,11 +8,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from ..common.errors import InputError
+from .console import err, out
 from .mechanism_commands import SET, load_model, split, times
 from .progress import tell, watched
 
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from ..verification.comparison import Compared, Comparison
     from ..verification.verify_mechanism import MechanismVerification
 
-out = Console()
-err = Console(stderr=True)
 PLOTTED = 181  # instants of a plot of differences
 
 

@@ -235,6 +235,24 @@ a number keeps its name. Rates append `_dot`, `_ddot`, `_dddot`: `x_C_dot`. Arra
 Lengths are in any one unit, angles in radians, time in seconds.
 """
 
+# One word for one thing, in code, messages and documentation.
+WORDS = {
+    "group, type": "a structural group of a mechanism; what groups of one topology have in common",
+    "plan": "a group with its type, its parameters, and where its known coordinates come from",
+    "program, item": "all plans of a mechanism in order; one step of it: a group, a combination of rows, an angle",
+    "state, row": "everything that is solved for, with two rates; one coordinate of it",
+    "lane": "a place in the last axis of an array: an instant, a design, or both",
+    "instant, time": "one moment of a run; its value in seconds",
+    "design": "one set of values of the parameters of a file",
+    "column": "one further right-hand side with the same factors: a unit rate, or a change of a parameter",
+    "branch, assembly mode": "one of the solutions of a group, told by signs; the one that is chosen at the start",
+    "change point": "an instant at which branches meet and the motion goes on, by a bridge of instants on both sides",
+    "dead point": "an instant at which the driver cannot go on",
+    "stop": "the time at which a motion ends early, and why; an outcome is results with that",
+    "conditioning": "distance of Φ_φ from singularity, 0 to 1; for an RRR dyad the sine of the transmission angle",
+    "residual wrench": "what is missing of the balance of a body before the forces in its joints are known",
+}
+
 
 def markdown() -> str:
     """Return the page docs/notation.md."""
@@ -252,7 +270,8 @@ def markdown() -> str:
         for s in part.symbols:
             code = ", ".join(f"`{name}`" for name in s.python.split(", "))
             lines.append(f"| {s.paper} | {code} | {s.shape} | {s.meaning} | {s.equation or '-'} |")
-    return "\n".join([*lines, "", _SCALARS])
+    words = [f"| {word} | {meaning} |" for word, meaning in WORDS.items()]
+    return "\n".join([*lines, "", _SCALARS, "## Words", "", "| word | meaning |", "|---|---|", *words, ""])
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from html import escape
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +12,6 @@ import numpy as np
 from ..mechanism.model import Array
 from .arrows import room
 from .moving_svg import FONT, VIEW, limits, name_offsets
-from .page_text import PAGE
 from .shapes import Scene, trace_colours
 
 if TYPE_CHECKING:
@@ -27,7 +27,8 @@ def page(film: Film) -> str:
     for character in "<>&\u2028\u2029":
         data = data.replace(character, f"\\u{ord(character):04x}")
     # the title goes first, so that a name which looks like the other mark cannot draw the data into itself
-    before, after = PAGE.replace("@TITLE@", escape(film.scene.name).replace("@", "&#64;")).split("@DATA@")
+    text = (files("assurgent.pictures") / "film.html").read_text("utf-8")  # style, controls, script; two marks
+    before, after = text.replace("@TITLE@", escape(film.scene.name).replace("@", "&#64;")).split("@DATA@")
     return before + data + after
 
 
