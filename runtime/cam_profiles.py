@@ -19,7 +19,7 @@ class WrittenProfile:
     """
 
     def __init__(self, function: Function, rows: Rows) -> None:
-        from .formulakernels import interpreter
+        from .formula_kernels import interpreter
 
         partials = by_constants(function, rows)
         slope = by_names(function, frozenset({function.variable})) if isinstance(function, Expression) else None

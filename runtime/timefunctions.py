@@ -344,7 +344,7 @@ def write(
     code += [e for part in parts for e in part.code]
     numbers = np.array([e for part in parts for e in part.numbers] or [0.0])
     if any(p.kind != LINEAR for p in parts) or columns:
-        from .formulakernels import interpreter
+        from .formula_kernels import interpreter
 
         code[ADDRESS] = interpreter()
     return TimeFunctions(
