@@ -146,12 +146,16 @@ class Pair:
         return [self.along("normal_a"), self.along("binormal")]
 
     def turn(self) -> sp.Symbol:
-        """The spatial angle from normal_a to normal_b about the axis: a symbol whose rate is that of atan2(S, C)."""
-        turn = sp.Symbol("turn")
-        C, S = (self.named(n, self.product(v, "normal_b")) for n, v in (("C", "normal_a"), ("S", "binormal")))
+        """The spatial angle from normal_a to normal_b about the axis."""
+        normal, binormal, other = (self.vector(v) for v in ("normal_a", "binormal", "normal_b"))
+        return self.angle("", normal.dot(other), binormal.dot(other), (*self.one.spin, *self.two.spin))
+
+    def angle(self, mark: str, cosine: sp.Expr, sine: sp.Expr, speeds: Sequence[sp.Symbol]) -> sp.Symbol:
+        """A symbol whose rate is that of atan2(S, C)."""
+        turn = sp.Symbol(f"turn{mark}")
+        C, S = self.named(f"C{mark}", cosine), self.named(f"S{mark}", sine)
         rules = self.rules
-        speeds = (*self.one.spin, *self.two.spin)
-        square = self.named("square", C**2 + S**2)
+        square = self.named(f"square{mark}", C**2 + S**2)
         self.extra_rules[turn] = {w: (C * slope(S, rules, w) - S * slope(C, rules, w)) / square for w in speeds}
         return turn
 
@@ -200,6 +204,26 @@ def _gear(p: Pair) -> Rows:
     p.third = BodySymbols(3, True)
     carrier = p.third.angle
     return [p.two.angle - carrier - p.number * (p.one.angle - carrier) - p.offset]
+
+
+def _bevel(p: Pair) -> Rows:
+    """Turns of both wheels about axes of the carrier, from a normal of both axes to one of each wheel."""
+    p.third = carrier = BodySymbols(3, False)
+    normal, wheels = carrier.carried("normal", sp.symbols("local_a_:3")), (p.one, p.two)
+    turns = []
+    for k, (wheel, side) in enumerate(zip(wheels, "ab", strict=True), 1):
+        axis, local = sp.symbols(f"local_axis_{side}_:3"), sp.symbols("local_a_:3")
+        across = carrier.carried(f"across{k}", list(sp.Matrix(axis).cross(sp.Matrix(local))))
+        own = wheel.carried(f"normal_{side}", sp.symbols(f"local_normal_{side}_:3"))
+        speeds = (*wheel.spin, *carrier.spin)
+        turns.append(p.angle(str(k), normal.dot(own), across.dot(own), speeds))
+    return [turns[1] - p.number * turns[0]]
+
+
+def _cylinder(p: Pair) -> Rows:
+    """The square of the distance of b from the axis through a less that of the radius, over the diameter: no root."""
+    along = p.named("along", p.along("axis_a"))
+    return [(p.d.dot(p.d) - along**2 - p.number**2) / (2 * p.number)]
 
 
 def _rack(p: Pair) -> Rows:
@@ -267,6 +291,8 @@ SPATIAL: dict[str, tuple[int, Callable[[Pair], Rows], str]] = {
     ),
     "planar": (code.PLANAR3, lambda p: [p.along("axis_a"), *p.aligned()], "point and plane stay in a plane"),
     "on_plane": (code.ON_PLANE3, lambda p: [p.along("axis_a")], "b stays in a plane"),
+    "on_cylinder": (code.ON_CYLINDER3, _cylinder, "b stays on a cylinder"),
+    "bevel": (code.GEAR3, _bevel, "turns of two wheels about axes of the carrier in a ratio"),
     "weld": (
         code.WELD3, lambda p: [*p.d, *p.aligned(), p.product("binormal", "normal_b")], "the two bodies are one",
     ),
@@ -286,7 +312,8 @@ def kinds(planar: bool) -> tuple[Kind, ...]:
         pair = Pair(planar)
         made = tuple(rows(pair))
         bodies = (pair.one, pair.two, *((pair.third,) if pair.third else ()))
-        definitions = {**pair.one.definitions, **pair.two.definitions, **pair.definitions}
+        carried = (b.definitions for b in bodies)
+        definitions = {s: x for part in (*carried, pair.definitions) for s, x in part.items()}
         found.append(Kind(
             name, number, planar, doc, made, bodies, definitions, pair.rules, name in DRIVERS, pair.hidden,
             WHOLE_TURNS.get(number, ()),

@@ -68,7 +68,8 @@ def inputs(planar: bool) -> dict[str, str]:
     for vector, at in VECTORS.items():
         found.update({f"local_{vector}_{n}": f"numbers[{at + n}]" for n in range(3)})
     found |= {"number": f"numbers[{code.NUMBER}]", "offset": f"numbers[{code.OFFSET}]"}
-    found |= {"turn": f"extras[{code.TURNED}]", "spun": f"extras[{code.TURNED}]"}
+    found |= dict.fromkeys(("turn", "spun", "turn1"), f"extras[{code.TURNED}]")
+    found |= {"turn2": f"extras[{code.TURNED + 1}]"}
     found |= {name: f"extras[{code.CONTACT + n}]" for n, name in enumerate(CONTACT)}
     return found | {f"driven_{n}": f"extras[{code.DRIVEN + n}]" for n in range(3)}
 
@@ -121,7 +122,7 @@ def joint_module(space: str) -> EmittedModule:
         "x, y, angle, its cosine and sine, vx, vy, ω" if planar else "place, rotation matrix by rows, v, ω",
         3 if planar else 6,
         max(kind.rows for kind in made),
-        code.GEAR2,
+        code.GEAR2 if planar else code.GEAR3,
         code.ITEM_SIZE,
         code.NUMBERS,
         code.EXTRAS,

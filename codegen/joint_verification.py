@@ -82,6 +82,10 @@ class _State:
         elif not planar:
             self.extras[0, code.TURNED] = float(self._turn())
             self.values["turn"] = self.values["spun"] = mpmath.mpf(self.extras[0, code.TURNED])
+            if kind.number == code.GEAR3:
+                for k, turn in enumerate(wheel_turns(self.values)):
+                    self.extras[0, code.TURNED + k] = float(turn)
+                    self.values[f"turn{k + 1}"] = mpmath.mpf(self.extras[0, code.TURNED + k])
 
     def _turn(self) -> Any:
         return turn_of(self.values)
@@ -119,12 +123,19 @@ class _State:
 
 def turn_of(values: Numbers) -> Any:
     """Return the spatial angle from normal_a to normal_b about axis_a, from rotation matrices and local vectors."""
+    return _turn_of(values, 1, 2, "axis_a", "normal_a", "normal_b")
+
+
+def wheel_turns(values: Numbers) -> tuple[Any, Any]:
+    """Return the turns of both wheels of a gear about axes of the carrier, from its normal to theirs."""
+    return _turn_of(values, 3, 1, "axis_a", "a", "normal_a"), _turn_of(values, 3, 2, "axis_b", "a", "normal_b")
+
+
+def _turn_of(values: Numbers, first: int, second: int, *vectors: str) -> Any:
     R1, R2 = (mpmath.matrix(3, 3) for _ in range(2))
     for n in range(9):
-        R1[n // 3, n % 3], R2[n // 3, n % 3] = values[f"R1_{n}"], values[f"R2_{n}"]
-    axis, normal, other = (
-        mpmath.matrix([values[f"local_{v}_{n}"] for n in range(3)]) for v in ("axis_a", "normal_a", "normal_b")
-    )
+        R1[n // 3, n % 3], R2[n // 3, n % 3] = values[f"R{first}_{n}"], values[f"R{second}_{n}"]
+    axis, normal, other = (mpmath.matrix([values[f"local_{v}_{n}"] for n in range(3)]) for v in vectors)
     binormal = _cross(axis, normal)
     seen = R1.T * R2 * other
     return mpmath.atan2(sum(binormal[i] * seen[i] for i in range(3)), sum(normal[i] * seen[i] for i in range(3)))
@@ -221,6 +232,8 @@ class _Motion:
             v = touched(mpmath.findroot(lambda u: self.tangency(touched(u)), u0))
         elif not self.kind.planar:
             v["turn"] = turn_of(v)
+            if self.kind.number == code.GEAR3:
+                v["turn1"], v["turn2"] = wheel_turns(v)
         v["driven_0"] = values["driven_0"] + t * t * values["driven_2"] / 2
         return v
 

@@ -42,6 +42,7 @@ class View:
 VIEWS: dict[str, View] = {
     "bennett": View(("B", "C")),
     "cam-follower": View(("T",), 0.43),
+    "car-differential": View(("A", "B"), 0.1),
     "excavator": View(("T",), 0.2),
     "five-bar": View(("C",)),
     "four-bar": View(("P",), 0.15),

@@ -11,7 +11,7 @@ from numba import njit
 
 from ..codegen.jointcodes import ROW, ROWS
 from ..runtime.sources import dated
-from .rowkernels import OPTIONS, item_rows, moved, shared
+from .rowkernels import OPTIONS, item_rows, moved, own_row, shared
 
 
 # ---- square systems -----------------------------------------------------------------------------------------------
@@ -123,6 +123,7 @@ def solve_groups(  # type: ignore[no-untyped-def]
                     k, factor = shared(item, number, role)
                     if k <= 0 or inside[k] < 0:
                         continue
+                    own_row(item, number, rotation, role, lo, count, mine[0])
                     for r in range(item[ROWS]):
                         scaled = factor / (size if long[item[ROW] + r] else scales[item[ROW] + r])
                         moved(mine[r], scaled, point, origin, k, lo, count, arm, part)
@@ -138,6 +139,7 @@ def solve_groups(  # type: ignore[no-untyped-def]
             for e in range(item_start[g], item_start[g + 1]):
                 item, number, point = items[listed[e]], numbers[listed[e]], points[e - item_start[g]]
                 for s in range(sides):
+                    own_row(item, number, rotation, 1, lo, count, rows[column])
                     total[:, :count] = 0.0
                     for r in range(item[ROWS]):
                         factor = 1.0 / (size if long[item[ROW] + r] else scales[item[ROW] + r])
@@ -151,11 +153,21 @@ def solve_groups(  # type: ignore[no-untyped-def]
                         k, factor = shared(item, number, role)
                         if k <= 0 or inside[k] >= 0:
                             continue
+                        _felt(item, number, rotation, role, lo, count, rows[column], M[column, n + s], scales, total)
                         moved(total, factor, point, origin, k, lo, count, arm, part)
                         _take(lack[s, k], part, lo, count)
                 column += item[ROWS]
             for b in range(body_start[g], body_start[g + 1]):
                 inside[bodies[b]] = -1
+
+
+@njit(**OPTIONS)
+@dated
+def _felt(item, number, rotation, role, lo, count, row, f, scales, total):  # type: ignore[no-untyped-def]
+    """Put what the body of a role feels of a gear in space in place of what its second wheel feels."""
+    if own_row(item, number, rotation, role, lo, count, row):
+        total[:, :count] = 0.0
+        _add_row(total, f, row, 1.0 / scales[item[ROW]], count)
 
 
 @njit(**OPTIONS)

@@ -13,6 +13,8 @@ from ..mechanism.joint_equations import Poses
 from ..mechanism.mobility import compare, nearby
 from ..mechanism.model import Array, Model
 from .coordinates import JointCoordinate, driven_by
+from .orientation import assembled
+from .orientation import rates as with_spins
 from .posture import Posture, posture_of
 
 CONSISTENT = 1e-8  # of the rates given, how far the rows may miss them
@@ -39,18 +41,21 @@ def begin(model: Model) -> Start:
     values |= {c.driver: i.value for c, i in zip(chosen, model.initial, strict=True)}
     system = Absolute(held)
     try:
-        poses = system.remember(assemble(held, values))
+        turned = assembled(model, held, values) if model.orientations else assemble(held, values)
+        poses = system.remember(turned)
     except AssemblyError:
         _check_undisturbed(model, held, {name: values[name] for name in model.drivers})
         raise
     found = compare(model, poses, nearby(model, poses))
     free = found.mobility - len(model.drivers)
     _check_counts(model, free)
-    _check_independent(model, held, poses)
+    if not model.orientations:
+        _check_independent(model, held, poses)
     rates = {name: float(x[1]) for name, x in jets.items()}
     rates |= {c.driver: i.rate for c, i in zip(chosen, model.initial, strict=True)}
-    twist = _rates(model, system, poses, rates)
-    return Start(posture_of(poses, twist, t), poses, free, tuple(sorted(chosen)))
+    twist = with_spins(model, system, poses, rates) if model.orientations else _rates(model, system, poses, rates)
+    known = () if model.orientations else tuple(sorted(chosen))  # coordinates that a method may begin with
+    return Start(posture_of(poses, twist, t), poses, free, known)
 
 
 def _check_undisturbed(model: Model, held: Model, values: dict[str, float]) -> None:
@@ -84,7 +89,7 @@ def _check_counts(model: Model, free: int) -> None:
             f"{where}: [drivers]: there are {len(model.drivers)} drivers for {len(model.drivers) + free} free motions "
             "- remove a driver"
         )
-    if model.initial and len(model.initial) != free:
+    if model.initial and not model.orientations and len(model.initial) != free:
         raise InputError(
             f"{where}: [initial]: gives {len(model.initial)} coordinates; the mechanism has {free} free motions "
             f"beside its {len(model.drivers)} drivers - give position and rate of {free} joint coordinates, or of none"

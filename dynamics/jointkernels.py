@@ -180,7 +180,8 @@ def _touch(head_at):  # type: ignore[no-untyped-def]
 @njit(**INTERNAL)
 @dated
 def _turns(head):  # type: ignore[no-untyped-def]
-    """The turns of screws, next to the remembered ones, and of driven spatial joints, next to their drivers."""
+    """The turns of screws and first wheels, next to the remembered ones, of second wheels, next to what the first says,
+    and of driven joints, next to their drivers."""
     items = carray(integers(head[place.ITEMS]), (head[place.LINES], code.ITEM_SIZE))
     numbers = carray(doubles(head[place.NUMBERS]), (head[place.LINES], code.NUMBERS))
     extras = carray(doubles(head[place.EXTRAS]), (head[place.LINES], code.EXTRAS))
@@ -189,6 +190,13 @@ def _turns(head):  # type: ignore[no-untyped-def]
     for n in range(head[place.N_TURNING]):
         e = turning[n]
         i, j = items[e, code.FIRST], items[e, code.SECOND]
+        if items[e, code.KIND] == code.GEAR3:
+            k = items[e, code.THIRD]
+            turn = next_to(_turn_from(numbers, e, code.A, code.AXIS_A, code.NORMAL_A, bodies, k, i), memory[e])
+            extras[e, code.TURNED] = turn
+            second = _turn_from(numbers, e, code.A, code.AXIS_B, code.NORMAL_B, bodies, k, j)
+            extras[e, code.TURNED + 1] = next_to(second, numbers[e, code.NUMBER] * turn)
+            continue
         angle = relative_turn(numbers, e, bodies, i, j)
         near = extras[e, code.DRIVEN] if items[e, code.KIND] == code.TURN3 else memory[e]
         extras[e, code.TURNED] = next_to(angle, near)
@@ -198,11 +206,18 @@ def _turns(head):  # type: ignore[no-untyped-def]
 @dated
 def relative_turn(numbers, e, bodies, i, j):  # type: ignore[no-untyped-def]
     """The spatial angle from normal_a of body i to normal_b of body j about axis_a."""
+    return _turn_from(numbers, e, code.NORMAL_A, code.AXIS_A, code.NORMAL_B, bodies, i, j)
+
+
+@njit(**INTERNAL)
+@dated
+def _turn_from(numbers, e, normal, axis, other_at, bodies, i, j):  # type: ignore[no-untyped-def]
+    """The angle from a normal of body i to one of body j about an axis of i, by their columns."""
     C, S = 0.0, 0.0
-    n0, n1, n2 = numbers[e, code.NORMAL_A], numbers[e, code.NORMAL_A + 1], numbers[e, code.NORMAL_A + 2]
-    a0, a1, a2 = numbers[e, code.AXIS_A], numbers[e, code.AXIS_A + 1], numbers[e, code.AXIS_A + 2]
+    n0, n1, n2 = numbers[e, normal], numbers[e, normal + 1], numbers[e, normal + 2]
+    a0, a1, a2 = numbers[e, axis], numbers[e, axis + 1], numbers[e, axis + 2]
     b0, b1, b2 = a1 * n2 - a2 * n1, a2 * n0 - a0 * n2, a0 * n1 - a1 * n0
-    m0, m1, m2 = numbers[e, code.NORMAL_B], numbers[e, code.NORMAL_B + 1], numbers[e, code.NORMAL_B + 2]
+    m0, m1, m2 = numbers[e, other_at], numbers[e, other_at + 1], numbers[e, other_at + 2]
     for c in range(3):
         q, o = 3 + 3 * c, 3 + 3 * c
         other = bodies[j, o] * m0 + bodies[j, o + 1] * m1 + bodies[j, o + 2] * m2

@@ -70,8 +70,10 @@ class JointTable:
         numbers[:, : 3 * len(vectors)] = np.hstack(vectors)
         numbers[:, code.NUMBER], numbers[:, code.OFFSET] = batch.number, batch.offset
         numbers[:, code.ON_FIRST] = -1.0
-        if batch.kind == "gear":
+        if batch.kind == "gear" and self.planar:
             numbers[:, code.ON_FIRST], numbers[:, code.ON_THIRD] = -batch.number, batch.number - 1.0
+        elif batch.kind == "gear":  # each body feels a couple of its own, see rowkernels.own_row
+            numbers[:, code.ON_FIRST] = numbers[:, code.ON_THIRD] = 1.0
 
     def joints(self) -> dict[str, int]:
         """Return the line of each joint."""
@@ -96,7 +98,7 @@ class JointTable:
         """Return how far the points of some lines lie apart on a body."""
         items, numbers = self.items, self.numbers
         places = [numbers[e, at : at + 3] for e in lines for role, at in ((code.FIRST, code.A), (code.SECOND, code.B))
-                  if items[e, role] == body]  # fmt: skip
+                  if items[e, role] == body and items[e, code.KIND] != code.GEAR3]  # fmt: skip
         return float(np.ptp(places, axis=0).max()) if places else 0.0
 
     def given(self, bodies: BodyLanes) -> Array:

@@ -37,12 +37,13 @@ class JointSystem:
         self.reference = np.zeros((n, 3))
         self.reference[:, :d] = reference
         self.items, self.numbers = self.table.items, self.table.numbers.copy()
+        placed = self.items[:, code.KIND] != code.GEAR3  # which has no point
         for role, at in ((code.FIRST, code.A), (code.SECOND, code.B)):
-            self.numbers[:, at : at + 3] -= self.reference[self.items[:, role]]
+            self.numbers[placed, at : at + 3] -= self.reference[self.items[placed, role]]
         rows, lines = self.table.n_rows, len(self.items)
         self.bodies = np.zeros((n, code.BODY2 if d == 2 else code.BODY3))
         self.extras = np.zeros((lines, code.EXTRAS))
-        self.memory = np.zeros(lines)  # the last known turn of a screw, or the place of a cam's contact
+        self.memory = np.zeros(lines)  # last known turns of screws and wheels, contacts of cams
         self.phi, self.rate, self.gamma = np.zeros(rows), np.zeros(rows), np.zeros(rows)
         self.J = np.zeros((rows, 3, self.w))
         self.scales = self.table.scales  # of the rows: lengths by the size of the mechanism
@@ -53,7 +54,7 @@ class JointSystem:
         self.cam_lines = np.array([e for e, k in enumerate(self.items[:, code.KIND]) if k in CAMS], dtype=np.int64)
         profiles = [model.joints[self.table.names[e]].profile for e in self.cam_lines]
         self._profiles = write([p for p in profiles if p is not None], lines=False)
-        self.turning = np.flatnonzero(np.isin(self.items[:, code.KIND], (code.H3, code.TURN3)))
+        self.turning = np.flatnonzero(np.isin(self.items[:, code.KIND], (code.H3, code.TURN3, code.GEAR3)))
         self.head = np.zeros(head.SIZE, dtype=np.int64)
         self._connect(planar=d == 2)
 
@@ -102,6 +103,8 @@ class JointSystem:
                     self.memory[lines[name]] = poses.contact[batch.memory[k]]
                 elif batch.kind == "H":
                     self.memory[lines[name]] = screw_turn(self.model.joints[name], system, poses)
+                elif batch.kind == "gear":
+                    self.memory[lines[name]] = poses.turn[batch.memory[k]]
 
     def evaluate(self, t: float) -> None:
         """Put Φ, Φ̇, J and γ at a time, of what stands in `bodies`, into their arrays."""

@@ -62,7 +62,7 @@ class Again:
         model = nominal(self.traced.model)
         simulation = self.traced.model.simulation
         times = (simulation.start, simulation.stop, simulation.step)
-        self.usable = bool(model.initial) and not any(isinstance(x, Traced) for x in times)
+        self.usable = bool(model.initial) and not model.orientations and not any(isinstance(x, Traced) for x in times)
         if not self.usable:
             return
         self.start = begin(model)

@@ -22,12 +22,14 @@ from ..codegen.jointcodes import (
     FIRST,
     FLAT2,
     GEAR2,
+    GEAR3,
     GIVEN,
     H3,
     KIND,
     NORMAL_A,
     NORMAL_B,
     NUMBER,
+    ON_CYLINDER3,
     ON_FIRST,
     ON_PLANE3,
     ON_THIRD,
@@ -153,6 +155,9 @@ def _spatial_rows(item, number, origin, rotation, lo, count, point, rows):  # ty
     kind, k, n = item[KIND], item[FIRST], item[SECOND]
     _point(item, number, origin, rotation, lo, count, point)
     rows[: item[ROWS], :, :count] = 0.0
+    if kind == GEAR3:
+        own_row(item, number, rotation, 1, lo, count, rows[0])
+        return
     r = 0
     if kind in (R3, S3, U3):
         for c in range(3):
@@ -178,6 +183,16 @@ def _spatial_rows(item, number, origin, rotation, lo, count, point, rows):  # ty
         if kind in (SLIDE3, ON_PLANE3):
             _set(rows, 0, 0, i, axis, 1.0)
             continue
+        if kind == ON_CYLINDER3:
+            a = _turned(rotation, k, number, A, lane)
+            x = point[0, i] - origin[0, k, 0, lane] - a[0]
+            y = point[1, i] - origin[0, k, 1, lane] - a[1]
+            z = point[2, i] - origin[0, k, 2, lane] - a[2]
+            along = x * axis[0] + y * axis[1] + z * axis[2]
+            x, y, z = x - along * axis[0], y - along * axis[1], z - along * axis[2]
+            length = np.sqrt(x * x + y * y + z * z)
+            _set(rows, 0, 0, i, (x, y, z), 1.0 / length if length > 0.0 else 0.0)
+            continue
         other = _turned(rotation, n, number, AXIS_B, lane)
         if kind == U3:
             _set(rows, 3, 3, i, _cross(axis, other), -1.0)
@@ -202,6 +217,29 @@ def _spatial_rows(item, number, origin, rotation, lo, count, point, rows):  # ty
             couple = _turn_couple(normal, binormal, _turned(rotation, n, number, NORMAL_B, lane))
             _set(rows, 4, 0, i, axis, 1.0)
             _set(rows, 4, 3, i, couple, -number[NUMBER])
+
+
+@njit(**OPTIONS)
+@dated
+def own_row(item, number, rotation, role, lo, count, row):  # type: ignore[no-untyped-def]
+    """Write what the body of a role feels of a gear in space (6 x lane): a couple about its own axis on the carrier.
+
+    The wheels feel u2 and -i u1, the carrier the rest. Axes of bearings are held, so that the rates of the turns are
+    those about the axes. Every other joint has one wrench for all its bodies, see `shared`: then nothing is written.
+    """
+    if item[KIND] != GEAR3:
+        return False
+    carrier = item[THIRD]
+    row[:, :count] = 0.0
+    for i in range(count):
+        one, two = (
+            _turned(rotation, carrier, number, AXIS_A, lo + i),
+            _turned(rotation, carrier, number, AXIS_B, lo + i),
+        )
+        f, g = (-number[NUMBER], 0.0) if role == 0 else (0.0, 1.0) if role == 1 else (number[NUMBER], -1.0)
+        for c in range(3):
+            row[3 + c, i] = f * one[c] + g * two[c]
+    return True
 
 
 @njit(**OPTIONS)
@@ -267,6 +305,8 @@ def exerted(items, numbers, which, origin, rotation, given, multipliers, wrench)
             for role in range(3):
                 k, factor = shared(item, number, role)
                 if k > 0:
+                    if own_row(item, number, rotation, role, lo, count, rows[0]):
+                        _summed(rows, 1, multipliers, at - 1, lo, count, total)
                     moved(total, factor, point, origin, k, lo, count, arm, part)
                     for c in range(w):
                         out, x = wrench[k, c], part[c]
@@ -331,6 +371,7 @@ def dense_rows(items, numbers, which, places, lanes, origin, rotation, given, ou
                 for role in range(3):
                     k, factor = shared(item, number, role)
                     if k > 0 and places[k] >= 0:
+                        own_row(item, number, rotation, role, lane, 1, rows[r])
                         moved(rows[r], factor, point, origin, k, lane, 1, arm, part)
                         for c in range(w):
                             out[n, at + r, places[k] + c] += part[c, 0]

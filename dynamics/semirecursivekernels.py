@@ -121,7 +121,7 @@ def closing_rows(head, t, A, held):  # type: ignore[no-untyped-def]
         e = closing[m]
         lines(joints, e, e + 1, work)
         rates(joints, e, e + 1)
-        roles = 3 if items[e, code.KIND] == code.GEAR2 else 2
+        roles = 3 if items[e, code.KIND] in code.THREE_BODIES else 2
         for row in range(items[e, code.ROW], items[e, code.ROW] + items[e, code.ROWS]):
             for c in range(nv):
                 A[at, c] = 0.0

@@ -11,7 +11,7 @@ from numba import njit
 
 from ..codegen.jointcodes import ROWS
 from ..runtime.sources import dated
-from .rowkernels import OPTIONS, item_rows, moved, shared
+from .rowkernels import OPTIONS, item_rows, moved, own_row, shared
 
 
 @njit(**OPTIONS)
@@ -25,6 +25,7 @@ def _put_rows(item, number, origin, rotation, given, lo, count, places, J, spare
         for role in range(3):
             k, factor = shared(item, number, role)
             if k > 0 and places[k] >= 0:
+                own_row(item, number, rotation, role, lo, count, rows[r])
                 moved(rows[r], factor, point, origin, k, lo, count, arm, part)
                 for c in range(part.shape[0]):
                     out, x = J[r, places[k] + c], part[c]

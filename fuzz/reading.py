@@ -92,7 +92,7 @@ class Problem:
         guides = {
             j["bodies"][0]
             for j in self.data["joints"].values()
-            if j.get("at") == point and j["type"] in ("P", "slot", "C", "H", "planar", "on-plane")
+            if j.get("at") == point and j["type"] in ("P", "slot", "C", "H", "planar", "on-plane", "on-cylinder")
             and point in self.data["bodies"][j["bodies"][1]]["points"]
         }  # fmt: skip
         holders = [n for n, points in enumerate(self.local) if point in points]
@@ -340,9 +340,23 @@ def _spatial_joint(p: Problem, name: str, joint: dict[str, Any]) -> None:
         return
     if kind == "S":
         return
-    if kind == "on-plane":
-        a, normal, b = _guide(p, joint, "normal")
-        p.row(name, sr.LINE, i, j, [*a, *b, *normal])
+    if kind in ("on-plane", "on-cylinder"):
+        a, axis, b = _guide(p, joint, "normal" if kind == "on-plane" else "axis")
+        way = p.inside(i, p.sketch(j, b)) - a
+        radius = p.tapes.number(joint["radius"]) / p.size if "radius" in joint else np.linalg.norm(np.cross(way, axis))
+        p.row(name, sr.LINE if kind == "on-plane" else sr.CYLINDER, i, j, [*a, *b, *axis, radius])
+        return
+    if kind == "gear":
+        carrier, turns = p.body(joint.get("carrier", "frame")), []
+        for wheel, given in zip((i, j), joint["axes"], strict=True):
+            axis = _unit(p.vector(given))
+            x = _unit(np.cross(axis, np.eye(3)[int(np.argmin(np.abs(axis)))]))
+            y = np.cross(axis, x)
+            turns.append(len(p.first))
+            p.first.append(0.0)
+            own = [*p.turned_in(carrier, x), *p.turned_in(wheel, x), 0, *p.turned_in(carrier, y)]
+            p.row(name, sr.TURN, carrier, wheel, own, turns[-1])
+        p.row(name, sr.RATIO, turns[0], turns[1], [_ratio(p, joint)])
         return
     u = np.array([1.0, 0, 0]) if kind == "weld" else _unit(p.vector(joint["normal" if kind == "planar" else "axis"]))
     x = _unit(np.eye(3)[int(np.argmin(np.abs(u)))] - u * u[int(np.argmin(np.abs(u)))])

@@ -114,6 +114,41 @@ def planes(d: Drawing) -> None:
     d.drive(drive, d.turning(0.3))
 
 
+def cylinders(d: Drawing) -> None:
+    """As planes, with a cylinder about an axis through a point of what carries it."""
+    times(d)
+    a, b = d.point(d.somewhere(), "frame"), d.point(d.somewhere())
+    crank = d.body(a, b)
+    c = d.point(d.somewhere(d.points[b], (0.6, 1.2)))
+    foot = d.point(d.somewhere(d.points[c], (0.5, 1.0)), "frame")
+    follower = d.body(foot, c)
+    drive = joint(d, "R", "frame", crank, a)
+    joint(d, "R", "frame", follower, foot)
+    carrying, through, kept, at = (crank, b, follower, c) if d.chance(0.7) else (follower, c, crank, b)
+    d.joint("on-cylinder", carrying, kept, False, at=at, through=through, axis=d.direction())
+    d.drive(drive, d.turning(0.2))
+
+
+def bevels(d: Drawing) -> None:
+    """A wheel turned by a bevel gear on the frame or on an arm, often by whole turns, and a rod driven by it."""
+    times(d)
+    a, b = d.point(d.somewhere(), "frame"), d.point(d.somewhere())
+    crank, axis, other = d.body(a, b), d.direction(), d.direction()
+    d.drive(d.joint("R", "frame", crank, at=a, axis=axis), d.turning(2.0))
+    carrier, centre = "frame", d.point(d.somewhere(d.points[b]))
+    if d.chance(0.5):  # the arm turns about the first wheel's axis, so that the wheel's turn on it is one
+        carrier = d.body(a, centre)
+        d.drive(d.joint("R", "frame", carrier, at=a, axis=axis), d.turning())
+    wheel = d.body(centre, d.point(d.somewhere(d.points[centre], (0.2, 0.5))))
+    d.on(carrier, centre)
+    d.joint("R", carrier, wheel, at=centre, axis=other)
+    ratio = d.pick((0.5, -1.5, 2.0, round(d.between(-4.0, 4.0), 2) or 1.0))
+    first, second = (crank, wheel), (axis, other)
+    if d.chance(0.3):
+        first, second, ratio = first[::-1], second[::-1], 1 / ratio
+    d.joint("gear", *first, False, ratio=ratio, carrier=carrier, axes=list(second))
+
+
 def cardan(d: Drawing) -> None:
     """A shaft with a universal joint, seen at times far from each other."""
     s = d.between(0.3, 1.0)
@@ -139,4 +174,4 @@ def rods(d: Drawing) -> None:
     d.stop, d.step = 1.0, 0.01
 
 
-SPATIAL = {f"spatial_{f.__name__}": f for f in (loops, arms, platforms, planes, cardan, rods)}
+SPATIAL = {f"spatial_{f.__name__}": f for f in (loops, arms, platforms, planes, cylinders, bevels, cardan, rods)}

@@ -1,7 +1,7 @@
 """Rows of the oracle in space: residual, Jacobian on twists and quadratic term; place and rotation matrix per body.
 
 Of body b, q[12 b:] holds the place and then the rotation by rows, v[6 b:] velocity and angular velocity (global axes).
-Each R, C and H has its own unknown: its continuous angle. Tables as in the plane.
+Each R, C and H has its own unknown, its continuous angle, and so has each wheel of a gear. Tables as in the plane.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import math
 import numpy as np
 from numba import njit
 
-POINT, DOT, LINE, DISTANCE, TURN, OWN = range(6)
+POINT, DOT, LINE, DISTANCE, TURN, OWN, RATIO, CYLINDER = range(8)
 
 
 @njit(cache=True)
@@ -45,6 +45,10 @@ def spatial_rows(ints, reals, bodies, q, v, drive, phi, J, gamma):  # type: igno
         u = 6 * bodies + k  # own unknown
         if kind == OWN:
             phi[m], gamma[m], J[m, u] = q[12 * bodies + k] - f0, f2, 1.0
+            continue
+        if kind == RATIO:  # own unknowns i and j in the ratio p[0]
+            phi[m], gamma[m] = q[12 * bodies + j] - p[0] * q[12 * bodies + i], 0.0
+            J[m, 6 * bodies + j], J[m, 6 * bodies + i] = 1.0, -p[0]
             continue
         wi, wj = v[6 * i + 3 : 6 * i + 6], v[6 * j + 3 : 6 * j + 6]
         if kind in (DOT, TURN):  # p: vector on i (of TURN its x and y), vector on j, constant
@@ -89,6 +93,20 @@ def spatial_rows(ints, reals, bodies, q, v, drive, phi, J, gamma):  # type: igno
             if k >= 0:
                 phi[m] += p[9] * q[12 * bodies + k]
                 J[m, u] += p[9]
+        elif kind == CYLINDER:  # p: places, axis on i, radius
+            axis = turned(q, i, p[6], p[7], p[8])
+            axis1 = cross(wi, axis)
+            s = dot(axis, gap)
+            s1 = dot(axis1, gap) + dot(axis, rate3)
+            s2 = dot(cross(wi, axis1), gap) + 2 * dot(axis1, rate3) + dot(axis, more)
+            length = math.sqrt(dot(gap, gap) - s * s)
+            e = (gap - s * axis) / length
+            along = (dot(gap, rate3) - s * s1) / length
+            phi[m] = length - p[9]
+            gamma[m] = -(dot(rate3, rate3) + dot(gap, more) - s1 * s1 - s * s2 - along * along) / length
+            c = cross(e, gap)
+            for n in range(3):
+                J[m, 6 * i + 3 + n] += c[n]
         else:
             length = math.sqrt(dot(gap, gap))
             e = gap / length

@@ -25,6 +25,7 @@ from .joint_equations import (
     cross,
     nearest_turn,
     turned,
+    wheel_turn,
 )
 from .model import FRAME, Array, Driver, Joint, Model, ends_of
 
@@ -66,7 +67,7 @@ class Absolute:
         self.bodies = tuple(b for b in model.bodies if b in wanted)
         self.components = (0, 1, 5) if self.planar else (0, 1, 2, 3, 4, 5)
         self._contacts = {j.name: k for k, j in enumerate(j for j in model.joints.values() if j.kind == "cam")}
-        turning = () if self.planar else ("R", "C", "H")
+        turning = () if self.planar else ("R", "C", "H", "gear")
         self._turns = {j.name: k for k, j in enumerate(j for j in model.joints.values() if j.kind in turning)}
 
         held = [d for d in model.drivers.values() if drivers is None or d.name in drivers]
@@ -141,6 +142,8 @@ class Absolute:
                     value = getattr(j, key)
                     block[k, : len(value)] = value
                 memory[k] = self._contacts.get(j.name, self._turns.get(j.name, -1))
+                if j.carrier_normal is not None:
+                    vectors["a"][k] = j.carrier_normal
                 number[k], offset[k] = self._constants(j)
                 if j.follower is not None and j.follower.direction is not None:
                     vectors["axis_b"][k, :2] = j.follower.direction
@@ -182,6 +185,10 @@ class Absolute:
         if j.kind == "cam":
             return (j.follower.radius if j.follower else 0.0), 0.0
         first, second = self.model.bodies[j.first], self.model.bodies[j.second]
+        if j.kind == "on-cylinder":
+            return j.radius, 0.0
+        if j.kind == "gear" and not self.planar:
+            return j.ratio, 0.0
         if j.kind == "gear":
             carrier = self.model.bodies[j.carrier or FRAME].angle
             return j.ratio, second.angle - carrier - j.ratio * (first.angle - carrier)
@@ -235,6 +242,8 @@ class Absolute:
         for batch in self.batches:
             if batch.kind in ("R", "C", "H") and not self.planar:
                 turn[batch.memory] = BodyPair(batch, poses).turn().value
+            elif batch.kind == "gear" and not self.planar:
+                turn[batch.memory] = wheel_turn(BodyPair(batch, poses)).value
         return replace(poses, turn=turn)
 
     def spread(self, unknowns: Numbers) -> tuple[Numbers, Numbers]:

@@ -16,7 +16,18 @@ from .model import FRAME, Driver, Joint, Model
 
 ROWS: Mapping[str, Mapping[str, int]] = {
     "planar": {"R": 2, "P": 2, "slot": 1, "gear": 1, "rack": 1, "cam": 1},
-    "spatial": {"R": 5, "P": 5, "S": 3, "C": 4, "U": 4, "H": 5, "planar": 3, "on-plane": 1},
+    "spatial": {
+        "R": 5,
+        "P": 5,
+        "S": 3,
+        "C": 4,
+        "U": 4,
+        "H": 5,
+        "planar": 3,
+        "on-plane": 1,
+        "on-cylinder": 1,
+        "gear": 1,
+    },
 }
 
 

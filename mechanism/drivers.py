@@ -10,7 +10,8 @@ import numpy as np
 from .bodies import check_name
 from .file_values import Source, Where
 from .functions import Expression
-from .model import Actuator, Array, Driver, Initial, Joint
+from .initial_bodies import read_body
+from .model import Actuator, Array, Driver, Initial, InitialBody, Joint
 from .rigid import Assembly, Declared
 from .tables import Table
 
@@ -195,6 +196,8 @@ class DriverReader:
         for name, value in self.source.table(("initial",), self.source.data.get("initial", {})).items():
             where: Where = ("initial", name)
             table = self.source.table(where, value)
+            if "body" in table:
+                continue
             self.source.keys(where, table, ("joint", "angle", "displacement", "rate"), ("joint",))
             joint = self.joint((*where, "joint"), table["joint"], "an initial value")
             kind = self.coordinate(where, table, joint)
@@ -208,6 +211,17 @@ class DriverReader:
             start = self.source.number((*where, kind), table[kind]) - self.offset(joint, kind)
             rate = self.source.number((*where, "rate"), table.get("rate", 0))
             found[key] = Initial(name, joint.name, kind, start, rate)
+        return tuple(found.values())
+
+    def orientations(self) -> tuple[InitialBody, ...]:
+        found: dict[str, InitialBody] = {}
+        for name, value in self.source.data.get("initial", {}).items():
+            where: Where = ("initial", name)
+            if "body" in value:
+                entry = read_body(self.source, self.assembly, name, where, value)
+                if entry.body in found:
+                    self.source.fail(where, f"starts the same body as '{found[entry.body].name}' - remove one of them")
+                found[entry.body] = entry
         return tuple(found.values())
 
     def actuators(self) -> tuple[Actuator, ...]:

@@ -185,9 +185,13 @@ class BodyPair:
 
     def turn(self) -> JointTerm:
         """The spatial angle from normal_a to normal_b about the axis, nearest to the remembered one."""
-        c, s = self.product(self.normal, self.normal_b), self.product(self.binormal, self.normal_b)
+        return self.angle_from(self.normal, self.binormal, self.normal_b, self.poses.turn[self.batch.memory].real)
+
+    def angle_from(self, normal: Numbers, binormal: Numbers, other: Numbers, near: Numbers) -> JointTerm:
+        """The angle of a vector of the second body, from a normal of the first to its binormal, nearest to another."""
+        c, s = self.product(normal, other), self.product(binormal, other)
         square = c.value**2 + s.value**2
-        angle = next_to(np.arctan2(s.value.real, c.value.real), self.poses.turn[self.batch.memory].real)
+        angle = next_to(np.arctan2(s.value.real, c.value.real), near)
         if np.iscomplexobj(c.value):
             angle = angle + 1j * (c.value.real * s.value.imag - s.value.real * c.value.imag) / square.real
         first = (c.value[:, None] * s.first - s.value[:, None] * c.first) / square[:, None]
@@ -260,6 +264,32 @@ def _screw(p: BodyPair) -> list[JointTerm]:
     return [*p.on_line(), *p.aligned(), JointTerm(*rows)]
 
 
+def wheel_turn(p: BodyPair) -> JointTerm:
+    """The turn of the first wheel of a gear in space on the carrier, nearest to the remembered one."""
+    batch, R3 = p.batch, p.poses.rotation[p.batch.third]
+    normal, across = _carried(R3, batch.a), _carried(R3, cross(batch.axis_a, batch.a))
+    return p.angle_from(normal, across, p.normal, p.poses.turn[batch.memory].real)
+
+
+def _bevel(p: BodyPair) -> list[JointTerm]:
+    """The second wheel's turn less the ratio times the first's, nearest to zero: whole turns are those of the first."""
+    batch, R3, ratio = p.batch, p.poses.rotation[p.batch.third], p.batch.number[:, None]
+    one = wheel_turn(p)
+    normal, across = _carried(R3, batch.a), _carried(R3, cross(batch.axis_b, batch.a))
+    two = p.angle_from(normal, across, p.normal_b, (batch.number * one.value).real)
+    value = two.value - batch.number * one.value
+    return [JointTerm(value, -ratio * one.second, two.second, two.first - ratio * one.first)]
+
+
+def _cylinder(p: BodyPair) -> list[JointTerm]:
+    """(ρ² - r²) / 2r, ρ the distance from the axis: its derivatives are those of ρ where it is zero."""
+    radius, along = p.batch.number, p.along(p.axis)
+    across = p.d - along.value[:, None] * p.axis
+    e = across / radius[:, None]
+    value = (_dot(across, across) - radius**2) / (2 * radius)
+    return [JointTerm(value, np.hstack([-e, cross(e, p.d + p.ra)]), np.hstack([e, cross(p.rb, e)]))]
+
+
 def _spin(p: BodyPair) -> list[JointTerm]:
     row = np.hstack([np.zeros_like(p.axis_b), p.axis_b])
     return [JointTerm(0 * row[:, 0], np.zeros_like(row), row)]
@@ -290,6 +320,8 @@ SPATIAL: dict[str, tuple[Rows, str]] = {
     "H": (_screw, "llaal"),
     "planar": (lambda p: [p.along(p.axis), *p.aligned()], "laa"),
     "on-plane": (lambda p: [p.along(p.axis)], "l"),
+    "on-cylinder": (_cylinder, "l"),
+    "gear": (_bevel, "a"),
     "spin": (_spin, "a"),
     "driver angle": (lambda p: [p.turn()], "a"),
     "driver screw": (lambda p: [p.turn()], "a"),  # of an H: whole turns count

@@ -12,18 +12,19 @@ from . import geometry
 from .bodies import check_name
 from .file_values import Source, Where
 from .functions import excerpt
+from .gear_axes import wheels
 from .geometry import GeometryError
-from .model import FRAME, Array, Follower, Joint
+from .model import FRAME, Array, Follower, Friction, Joint
 from .numbers import arithmetic
 from .numbers.nominal import nominal
 from .rigid import Assembly, Declared
 
 # kind -> (spaces, fields that it needs, fields that it may have)
 KINDS: dict[str, tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]] = {
-    "R": (("planar", "spatial"), ("at",), ()),  # and `axis` in space
-    "P": (("planar", "spatial"), ("at", "axis"), ("through",)),
+    "R": (("planar", "spatial"), ("at",), ("friction",)),  # and `axis` in space
+    "P": (("planar", "spatial"), ("at", "axis"), ("through", "friction")),
     "slot": (("planar",), ("at", "axis"), ("through",)),
-    "gear": (("planar",), (), ("ratio", "radii", "internal", "carrier")),
+    "gear": (("planar", "spatial"), (), ("ratio", "radii", "internal", "carrier")),  # and `axes` in space
     "rack": (("planar",), ("radius", "axis"), ()),
     "cam": (("planar",), ("centre", "follower"), ("profile", "table")),
     "S": (("spatial",), ("at",), ()),
@@ -32,6 +33,7 @@ KINDS: dict[str, tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]] = {
     "H": (("spatial",), ("at", "axis", "pitch"), ()),
     "planar": (("spatial",), ("at", "normal"), ()),
     "on-plane": (("spatial",), ("at", "normal"), ("through",)),
+    "on-cylinder": (("spatial",), ("at", "axis", "through"), ("radius",)),
     "weld": (("planar", "spatial"), (), ()),
 }
 _PERPENDICULAR = 0.01  # cosine of the angle between the axes of a U joint: what rounded coordinates leave
@@ -59,6 +61,8 @@ def declare(source: Source, bodies: Iterable[str]) -> list[Declared]:
             )
         if kind == "R" and space == "spatial":
             needed = ("at", "axis")
+        if kind == "gear" and space == "spatial":
+            optional = (*optional, "axes")
         _fields(source, where, kind, table, needed, optional)
         if "bodies" not in table:
             source.fail(where, 'lacks \'bodies\' - write bodies = ["first", "second"]')
@@ -116,7 +120,7 @@ class JointBuilder:
             case "R" | "S" | "U":
                 data["a"] = self.point(joint, joint.first, "at")
                 data["b"] = self.point(joint, joint.second, "at")
-            case "P" | "slot" | "C" | "H" | "planar" | "on-plane":
+            case "P" | "slot" | "C" | "H" | "planar" | "on-plane" | "on-cylinder":
                 data["b"] = self.point(joint, joint.second, "at")
                 if "through" in joint.table:
                     data["a"] = self.point(joint, joint.first, "through")
@@ -131,9 +135,16 @@ class JointBuilder:
                     self.source.fail((*where, "radius"), "is 0; a pinion has a radius (negative: the other side)")
             case "cam":
                 data.update(self.cam(joint))
-        data.update(self.axes(joint))
+        if joint.kind != "gear":
+            data.update(self.axes(joint))
+        if joint.kind == "on-cylinder":
+            data["radius"] = self.cylinder(
+                joint, data["a"], data["axis_a"], first.pose.inside(second.pose.outside(data["b"]))
+            )
         if joint.kind == "H":
             data["pitch"] = self.source.number((*where, "pitch"), joint.table["pitch"])
+        if "friction" in joint.table:
+            data["friction"] = self.friction(joint)
         if self.source.dimension == 2:
             turned = geometry.turn(second.pose.rotation) - geometry.turn(first.pose.rotation)
             data["angle"] = geometry.wrap(turned)
@@ -180,13 +191,13 @@ class JointBuilder:
             axis_a = axis_b = self.direction((*where, key), table[key])
             normal = geometry.perpendicular(axis_a) if len(axis_a) == 3 else self.zero
         found = {"axis_a": inside_a @ axis_a, "axis_b": inside_b @ axis_b}
-        if joint.kind in ("slot", "on-plane"):
+        if joint.kind in ("slot", "on-plane", "on-cylinder"):
             del found["axis_b"]
         if joint.kind == "rack":
             del found["axis_a"]
         if len(axis_a) == 3:
             found["normal_a"] = inside_a @ normal
-            if joint.kind != "on-plane":
+            if joint.kind not in ("on-plane", "on-cylinder"):
                 found["normal_b"] = inside_b @ normal
         return found
 
@@ -221,7 +232,32 @@ class JointBuilder:
                 (*where, "carrier"),
                 f"'{carrier}' is one of the two wheels - name the third body that carries their axles",
             )
-        return {"ratio": ratio, "carrier": rigid}
+        found = {"ratio": ratio, "carrier": rigid}
+        return found if source.dimension == 2 else found | wheels(self, joint, carrier)
+
+    def friction(self, joint: Declared) -> Friction:
+        """Return the law of friction of a hinge (with the radius of its pin) or of a slide."""
+        source, where = self.source, ("joints", joint.name, "friction")
+        table = source.table(where, joint.table["friction"])
+        hinge = joint.kind == "R"
+        known = ("coefficient", "radius", "speed") if hinge else ("coefficient", "speed")
+        source.keys(where, table, known, known)
+        coefficient = source.number((*where, "coefficient"), table["coefficient"])
+        if coefficient < 0:
+            source.fail((*where, "coefficient"), f"is {coefficient:.12g} and must not be negative")
+        radius = source.positive((*where, "radius"), table["radius"]) if hinge else 1.0
+        return Friction(coefficient, radius, source.positive((*where, "speed"), table["speed"]))
+
+    def cylinder(self, joint: Declared, a: Array, axis: Array, place: Array) -> float:
+        """Return the radius of a cylinder: that of the file, or how far the point lies from the axis in the sketch."""
+        where = ("joints", joint.name)
+        if "radius" in joint.table:
+            return self.source.positive((*where, "radius"), joint.table["radius"])
+        way = place - a
+        radius: float = arithmetic.norm(way - arithmetic.scalar(way @ axis) * axis)
+        if not radius > 0:
+            self.source.fail(where, f"'{joint.at}' lies on the axis in the sketch - give 'radius', or move the point")
+        return radius
 
     def pinion_centre(self, joint: Declared) -> Array:
         """Return where the pinion turns: on a body that guides the rack, too; else its only R joint or first point."""

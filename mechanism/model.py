@@ -98,6 +98,15 @@ class Follower:
     direction: Array | None = None  # of the face, unit, in the follower's axes
 
 
+@dataclass(frozen=True)
+class Friction:
+    """Dry friction of an R or P: coefficient, lever (the pin's radius; 1 of a slide), speed below which it fades."""
+
+    coefficient: float
+    lever: float
+    speed: float
+
+
 @dataclass(frozen=True, eq=False)
 class Joint:
     """A joint between two bodies; every vector is given in the axes of the body that carries it.
@@ -112,12 +121,14 @@ class Joint:
     | on-plane | a point of the plane (`through`)    | `at`                  | axis_a: the normal                     |
     | rack   | the pinion's centre                   | zero                  | axis_b: of the rack                    |
     | cam    | the cam's centre                      | the follower's point  | -                                      |
-    | gear   | -                                     | -                     | -                                      |
+    | on-cylinder | a point of the axis (`through`)  | `at`                  | axis_a: the axis                       |
+    | gear   | -                                     | -                     | space: of the wheels, in the carrier   |
 
     Axes are unit vectors. In space `normal_a` and `normal_b` are perpendicular to the axis and coincide in the first
     configuration: the angle from normal_a to normal_b about axis_a is the joint's angle, zero there. In the plane
     `angle` is the turn of the second body's x axis relative to the first's in the first configuration: P holds it;
-    the angle of an R is the turn itself.
+    the angle of an R is the turn itself. Of a gear in space `carrier_normal` is perpendicular to both axes; normal_a
+    and normal_b coincide with it in the first configuration: the wheels' turns are the angles from it to them.
     """
 
     name: str
@@ -135,10 +146,12 @@ class Joint:
     offset: float = 0.0  # planar, welded bodies: what to add for the angle between the parts that the user named
     ratio: float = 0.0  # gear: turn of the second over turn of the first, relative to the carrier
     carrier: str | None = None
-    radius: float = 0.0  # rack: of the pinion, signed
+    carrier_normal: Array | None = None  # gear in space: in the axes of the carrier
+    radius: float = 0.0  # rack: of the pinion, signed; on-cylinder: of the cylinder
     pitch: float = 0.0  # H: slide per radian
     profile: Function | None = None  # cam: radius over the polar angle u
     follower: Follower | None = None
+    friction: Friction | None = None
 
     @property
     def bodies(self) -> tuple[str, ...]:
@@ -228,6 +241,16 @@ class Initial:
     rate: float
 
 
+@dataclass(frozen=True, eq=False)
+class InitialBody:
+    """Orientation (of the rigid body's axes) and angular velocity, in global axes, of a body at the start."""
+
+    name: str
+    body: str
+    rotation: Array
+    angular_velocity: Array
+
+
 @dataclass(frozen=True)
 class Actuator:
     """A joint that carries an effort in inverse dynamics."""
@@ -293,6 +316,7 @@ class Model:
     gravity: Array = field(default_factory=lambda: np.zeros(0))
     loads: tuple[Load, ...] = ()
     initial: tuple[Initial, ...] = ()
+    orientations: tuple[InitialBody, ...] = ()  # of [initial], too
     actuators: tuple[Actuator, ...] = ()
     assembly: Mapping[str, int] = field(default_factory=dict)
     welds: Mapping[str, tuple[str, str]] = field(default_factory=dict)  # names of weld joints, for messages

@@ -26,8 +26,9 @@ LETTERS: Mapping[str, str] = {
     "planar": "E",
     "P": "P",
     "on-plane": "F",
+    "on-cylinder": "O",
 }
-_RANK = {letter: k for k, letter in enumerate("SURCHEPF")}  # the direction of a chain: least letters first
+_RANK = {letter: k for k, letter in enumerate("SURCHEPFO")}  # the direction of a chain: least letters first
 _SYMMETRIC = ("R", "S", "H")  # kinds in which first and second body may change places
 
 

@@ -133,6 +133,7 @@ def from_data(
         gravity=source.vector(("gravity",), data["gravity"]) if "gravity" in data else np.zeros(source.dimension),
         loads=loads,
         initial=coordinates.initial(),
+        orientations=coordinates.orientations(),
         actuators=coordinates.actuators(),
         assembly=_modes(source),
         welds={weld.name: (weld.first, weld.second) for weld in welds},
@@ -294,6 +295,8 @@ def _rods(source: Source, assembly: Assembly, joints: Mapping[str, Joint], drive
     for joint in joints.values():
         ends.setdefault(joint.first, []).append((joint.kind, joint.a))
         ends.setdefault(joint.second, []).append((joint.kind, joint.b))
+        if joint.carrier is not None:
+            ends.setdefault(joint.carrier, []).append((joint.kind, joint.a))
     held: dict[str, list[Array]] = {}
     for driver in drivers.values():
         for body, end in zip(driver.bodies, driver.ends or (), strict=False):

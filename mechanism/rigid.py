@@ -16,7 +16,15 @@ from .model import FRAME, Array, Joint, Mass, Member
 from .numbers import arithmetic
 
 COMMON_POINT = ("R", "S", "U")  # joints whose `at` is the same point on both bodies
-SLIDING = ("P", "slot", "C", "H", "planar", "on-plane")  # joints whose `at` is a point of the second body
+SLIDING = (
+    "P",
+    "slot",
+    "C",
+    "H",
+    "planar",
+    "on-plane",
+    "on-cylinder",
+)  # joints whose `at` is a point of the second body
 _SAME = 1e-9  # places nearer than this share of the body's size are one
 _ON_AXIS = 1e-9  # a point is on a hinge's axis where it is nearer than this share of its distance from the hinge
 

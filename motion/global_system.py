@@ -111,7 +111,7 @@ def build(
 
     `poses` are further solved lanes (row, lane): of redundant groups those rows are kept that serve in all of them.
     """
-    from .global_kernels import BLOCK_SIZE, all_equations, block_equation
+    from .global_kernels import BLOCK_SIZE, POINTS, all_equations, block_equation
 
     blocks = _blocks(sequence)
     table = np.zeros((len(blocks), BLOCK_SIZE), dtype=np.int64)
@@ -163,6 +163,8 @@ def build(
                 at = entries.setdefault((column[b.phi[j]], number[i]), len(entries))
                 found.append((at, i * len(b.phi) + j, 1.0))
             for j in np.flatnonzero(H[i]).tolist():
+                if b.line[0] == POINTS and b.h[j] in b.h[:j]:
+                    continue  # its derivatives are by rows: of two coordinates in one row the first has them all
                 for source, c in expanded.get(b.h[j], {b.h[j]: 1.0}).items():
                     if source in column:
                         at = entries.setdefault((column[source], number[i]), len(entries))

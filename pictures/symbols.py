@@ -8,7 +8,7 @@ import numpy as np
 
 from ..mechanism.model import FRAME, Array, Joint, Model
 from ..motion.results import Results
-from . import outlines, telescopes
+from . import outlines, rounds, telescopes
 from .hulls import faces
 from .outlines import across
 from .shapes import GROUND, INK, PAPER, Dot, DrawnPose, Shape
@@ -302,4 +302,8 @@ def _spatial_joint(model: Model, results: Results, joint: Joint, colours: Colour
         x, y = joint.normal_a * 4 * unit, np.cross(joint.axis_a, joint.normal_a) * 4 * unit
         patch = np.array([joint.a - x - y, joint.a + x - y, joint.a + x + y, joint.a - x + y])
         return [Shape(joint.first, patch, True, first, 0.8, first, 0.2, layer=1)]
+    if joint.kind == "on-cylinder":
+        return rounds.cylinder(joint, first, unit)
+    if joint.kind == "gear":
+        return rounds.wheels(model, joint, colours, unit)
     return []

@@ -35,6 +35,7 @@ from ..mechanism.plans.plan import (
     VectorName,
     VectorOf,
 )
+from ..mechanism.plans.spatial_draft import WHEEL_TURN
 from .solvers import Progress, Solver, bind
 
 if TYPE_CHECKING:
@@ -144,6 +145,10 @@ class Program:
         if all(s.solver.group.steady for s in self.steps if isinstance(s, GroupStep)):
             return []
         angles = {carrier.angle[0] for carrier in self.carriers.values() if carrier.angle is not None}
+        for step in (s for s in self.steps if isinstance(s, GroupStep) and not s.plan.named):
+            own = step.solver.group.dependent
+            wheels = [own.index(mine) for name, mine in step.solver.names.items() if name.startswith(WHEEL_TURN)]
+            angles |= {int(row) for row in step.phi_rows[wheels]}
         return sorted(angles - set(self.drivers.values()))
 
     @cached_property

@@ -20,7 +20,7 @@ from .plan import Between, GroupPlan, Placement, PointName, PointOf
 from .spatial_carriers import Carrier, Framed, Key, Known, Place, Sliding
 from .spatial_draft import Draft
 from .spatial_joints import TINY, Drive, Ends, Link, carry, carry_free, link
-from .spatial_loops import close_joint, close_length
+from .spatial_loops import close_gear, close_joint, close_length
 
 Array = NDArray[np.float64]
 # Joints that carry a body, cheapest first: driven ones bring no unknown at all. What is not here only closes loops.
@@ -147,7 +147,7 @@ class _Group:
         edges = [
             _Edge(("joint", i), j.kind, (j.first, j.second), (j.a, j.b), j)
             for i, j in enumerate(self.joints)
-            if j.first not in self.rod_ends and j.second not in self.rod_ends
+            if j.first not in self.rod_ends and j.second not in self.rod_ends and j.kind != "gear"
         ]
         for i, node in enumerate(self.nodes):
             for member in node.members[1:]:
@@ -227,6 +227,9 @@ class _Writer:
         for edge in group.edges:
             if edge not in used:
                 self._close(edge)
+        for joint in (j for j in group.joints if j.kind == "gear"):
+            first, second, third = map(self.carrier, joint.bodies)
+            close_gear(self.draft, (first, second), third, joint)
         for i, driver in enumerate(group.drivers):
             if driver.kind == "distance":
                 self._distance(i, driver)
@@ -278,7 +281,7 @@ class _Writer:
 
     def _close(self, edge: _Edge) -> None:
         first = min(edge.bodies, key=lambda body: self.group.order.get(body, -1))  # a known body first
-        if edge.kind == "on-plane":  # only one of the two carries the plane
+        if edge.kind in ("on-plane", "on-cylinder"):  # only one of the two carries the surface
             first = edge.bodies[0]
         drive = Drive(self.group.drivers_of(edge))
         p, q = self.carrier(first), self.carrier(edge.other(first))

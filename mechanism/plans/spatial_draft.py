@@ -19,6 +19,7 @@ from .plan import Axes, Between, GroupPlan, Placement, PointName, PointOf, Sourc
 from .specification_draft import SpecificationSheet
 
 Array = NDArray[np.float64]
+WHEEL_TURN = "tau"  # prefix of the unknowns that are turns of wheels
 _NAME = re.compile(r"(?<![\w.])[A-Za-z]\w*")
 
 

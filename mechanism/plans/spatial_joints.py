@@ -39,6 +39,7 @@ class Link:
     v: Array
     u: Array
     pitch: float
+    radius: float = 0.0
 
 
 def link(joint: Joint, parent: str) -> Link:
@@ -49,7 +50,7 @@ def link(joint: Joint, parent: str) -> Link:
         sides = joint.b, joint.a, joint.axis_b, joint.axis_a, joint.normal_b, joint.normal_a
     else:
         sides = joint.b, joint.a, -joint.axis_b, -joint.axis_a, joint.normal_b, joint.normal_a
-    return Link(joint.kind, *sides, joint.pitch)
+    return Link(joint.kind, *sides, joint.pitch, joint.radius)
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..model import Joint
 from .spatial_carriers import Carrier, Key, Place
-from .spatial_draft import Draft
+from .spatial_draft import WHEEL_TURN, Draft
 from .spatial_joints import Drive, Link
 
 
@@ -27,6 +28,10 @@ def close_joint(draft: Draft, p: Carrier, q: Carrier, joint: Link, key: Key, dri
         return
     if joint.kind == "on-plane":
         draft.equation("plane", f"dot({draft.let('D', f'{Q.base} - {P.base}{_sum(Q, P)}')}, {n}) = 0")
+        return
+    if joint.kind == "on-cylinder":
+        D, r = draft.let("D", f"{Q.base} - {P.base}{_sum(Q, P)}"), draft.parameter("r", "length", joint.radius)
+        draft.equation("cylinder", f"|{D}|^2 - dot({D}, {n})^2 = {r}^2")
         return
     u, w = q.vector(joint.u), q.vector(np.cross(joint.m, joint.u))
     draft.equation("align", f"dot({n}, {u}) = 0")
@@ -67,6 +72,18 @@ def _screw(draft: Draft, p: Carrier, joint: Link, names: tuple[str, str, str], d
     angle = draft.unknown("psi", "angle", 0.0) if driven is None else draft.angle_driver(driven)
     _turned(draft, p, joint, u, n, angle)
     draft.equation("slide", f"dot({D}, {n}) = {draft.parameter('p', 'number', joint.pitch)}*{angle}")
+
+
+def close_gear(draft: Draft, wheels: tuple[Carrier, Carrier], carrier: Carrier, joint: Joint) -> None:
+    """Tie the turns of two wheels about axes of their carrier; both are unknowns of their own, zero in the sketch."""
+    assert joint.carrier_normal is not None
+    normal = carrier.vector(joint.carrier_normal)
+    turns = []
+    axes, normals = (joint.axis_a, joint.axis_b), (joint.normal_a, joint.normal_b)
+    for wheel, axis, own in zip(wheels, axes, normals, strict=True):
+        turns.append(draft.unknown(WHEEL_TURN, "angle", 0.0))
+        draft.equation("turn", f"angle({normal}, {wheel.vector(own)}, {carrier.vector(axis)}) = {turns[-1]}")
+    draft.equation("gear", f"{turns[1]} = {draft.parameter('i', 'number', joint.ratio)}*{turns[0]}")
 
 
 def close_length(draft: Draft, prefix: str, P: Place, Q: Place, square: str) -> None:

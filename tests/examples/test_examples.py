@@ -22,6 +22,13 @@ N_TIMES = 25  # of the oracle, which steps through what lies between by itself
 GROUPS: dict[str, list[tuple[str, str]]] = {
     "bennett": [("R", "crank"), ("RRR", "coupler rocker")],
     "cam-follower": [("R", "cam"), ("g1-P1cam1-0", "tappet")],
+    "car-differential": [
+        ("R", "left"),
+        ("R", "shaft"),
+        ("g1-R1gear1-0", "cage"),
+        ("g1-R1gear1-0", "planet"),
+        ("g1-R1gear1-0", "right"),
+    ],
     "excavator": [
         ("g1-R1[distance]1-0", "boom"),
         ("g1-R1[distance]1-0", "stick"),
@@ -89,7 +96,14 @@ GROUPS: dict[str, list[tuple[str, str]]] = {
     "universal-joint": [("R", "input"), ("UR", "output")],
     "watt-six-bar": [("R", "crank"), ("RRR", "coupler rocker"), ("RRR", "left right")],
 }
-MOBILITY = {"excavator": 3, "five-bar": 2, "pantograph": 2, "stewart-platform": 6, "stewart-platform-ups": 6}
+MOBILITY = {
+    "car-differential": 2,
+    "excavator": 3,
+    "five-bar": 2,
+    "pantograph": 2,
+    "stewart-platform": 6,
+    "stewart-platform-ups": 6,
+}
 REDUNDANT = {"bennett": 3, "screw-jack": 3, "universal-joint": 3}  # constraints in excess, all consistent
 # A machine that has not met them yet derives their types for more than about 20 s.
 LONG = ("bennett", "screw-jack", "stewart-platform", "stewart-platform-ups", "universal-joint")

@@ -79,7 +79,16 @@ def test_derivatives_of_formulas_are_those_of_differences(text: str) -> None:
 
 # ---- rows ------------------------------------------------------------------------------------------------------------
 ROWS = ("dyads", "slots", "gears", "racks", "cylinders", "cams", "welds")
-SPATIAL_ROWS = ("spatial_loops", "spatial_arms", "spatial_platforms", "spatial_cardan", "spatial_rods")
+SPATIAL_ROWS = (
+    "spatial_loops",
+    "spatial_arms",
+    "spatial_platforms",
+    "spatial_planes",
+    "spatial_cylinders",
+    "spatial_bevels",
+    "spatial_cardan",
+    "spatial_rods",
+)
 
 
 @pytest.mark.parametrize("family", [*ROWS, *SPATIAL_ROWS])

@@ -1,4 +1,4 @@
-"""Ways of modelling in space: points of a hinge's axis, points kept on planes, bevel gears; closed forms each."""
+"""Ways of modelling in space: points of a hinge's axis, points kept on planes and cylinders; closed forms each."""
 
 from __future__ import annotations
 
@@ -116,3 +116,67 @@ def test_a_plane_needs_a_normal_and_has_no_coordinate() -> None:
         read(SWASH.replace('["sin(tilt)", 0, "cos(tilt)"]', "[0, 0, 0]"))
     with pytest.raises(InputError, match=r"\[drivers\] theta.joint: 'K' is a joint 'on-plane'; a driver needs one of"):
         read(SWASH.replace('joint = "S", angle', 'joint = "K", angle'))
+
+
+# ---- a point kept on a cylinder -------------------------------------------------------------------------------------
+ECCENTRIC = """
+format = 1
+space = "spatial"
+gravity = [0, 0, -9.81]
+points = { O = [0, 0, 0], E = [0, 0, 0.01], A = [0, 0.02, 0.05] }
+[bodies]
+frame   = { points = ["O"] }
+shaft   = { points = ["O", "E"], mass = 1, centre = "O", inertia = [1e-4, 1e-4, 1e-4, 0, 0, 0] }
+plunger = { points = ["A"], mass = 0.3 }
+[joints]
+S = { type = "R", bodies = ["frame", "shaft"], at = "O", axis = [0, 1, 0] }
+G = { type = "P", bodies = ["frame", "plunger"], at = "A", axis = [0, 0, 1] }
+K = { type = "on-cylinder", bodies = ["shaft", "plunger"], at = "A", through = "E", axis = [0, 1, 0] }
+[drivers]
+theta = { joint = "S", angle = "40*t" }
+"""
+
+
+def lift(theta: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Height of the plunger over an eccentric of 10 mm and a radius of 40 mm, and its derivatives by the angle."""
+    e, c, s = 0.01, np.cos(theta), np.sin(theta)
+    root = np.sqrt(0.04**2 - (e * s) ** 2)
+    slope = -e * s - e**2 * s * c / root
+    return e * c + root, slope, -e * c - e**2 * (c**2 - s**2) / root - e**4 * (s * c) ** 2 / root**3
+
+
+@pytest.mark.parametrize("method", ["td", "3ot", "global", "global-sparse"])
+def test_a_plunger_on_an_eccentric_moves_as_over_its_circle(method: str) -> None:
+    times = np.linspace(0, 0.3, 13)
+    A = run(read(ECCENTRIC), times, method).results.points["A"]
+    z, slope, bend = lift(40 * times)
+    assert A.position[:, 2] == pytest.approx(z, abs=ROUNDING)
+    assert A.velocity[:, 2] == pytest.approx(40 * slope, abs=ROUNDING * 40)
+    assert A.acceleration[:, 2] == pytest.approx(1600 * bend, abs=ROUNDING * 1600)
+
+
+def test_the_reaction_of_a_cylinder_acts_along_its_radius() -> None:
+    times = np.linspace(0, 0.3, 13)
+    found = inverse(read(ECCENTRIC), times).results
+    theta = 40 * times
+    z, slope, bend = lift(theta)
+    push = 0.3 * (1600 * bend + 9.81)
+    radius = np.stack([-0.01 * np.sin(theta), np.zeros(13), z - 0.01 * np.cos(theta)], 1)
+    assert found.reactions["K"].force == pytest.approx(radius * (push / radius[:, 2])[:, None], abs=1e-10)
+    assert found.drivers["theta"].effort == pytest.approx(push * slope, abs=1e-11)
+
+
+@pytest.mark.parametrize("method", ["partition", "global"])
+def test_a_free_eccentric_keeps_its_energy(method: str) -> None:
+    text = ECCENTRIC.split("[drivers]")[0] + '[initial]\nstart = { joint = "S", angle = 0, rate = 30 }\n'
+    found = simulate(read(text), np.linspace(0, 0.3, 7), method).results
+    theta, rate = found.joints["S"].angle, found.joints["S"].rate
+    z, slope, _ = lift(theta)
+    energy = 0.5 * (1e-4 + 0.3 * slope**2) * rate**2 + 0.3 * 9.81 * z
+    assert energy == pytest.approx(np.full(7, energy[0]), rel=1e-8)  # the tolerance of the run is 1e-9
+    assert np.ptp(rate) > 1.0
+
+
+def test_a_cylinder_needs_a_radius() -> None:
+    with pytest.raises(InputError, match=r"\[joints\] K: 'A' lies on the axis in the sketch - give 'radius'"):
+        read(ECCENTRIC.replace("A = [0, 0.02, 0.05]", "A = [0, 0.02, 0.01]"))
