@@ -41,6 +41,13 @@ class Augmented(BodyMethod):
             kernels.ORDER: np.zeros(len(self.scales), dtype=np.int64), kernels.COLUMNS: self.scales,
         })  # fmt: skip
         system.head[kernels.REDUNDANT] = self._redundant(size)
+        laws = [(joint.name, joint.friction) for joint in model.joints.values() if joint.friction is not None]
+        lines = joints.table.joints()
+        system.put({
+            kernels.BRAKED: np.array([lines[name] for name, _ in laws], dtype=np.int64),
+            kernels.LAWS: np.array([[x.coefficient * x.lever, x.speed, 0.0, 0.0] for _, x in laws]),
+        })  # fmt: skip
+        system.head[kernels.N_BRAKED] = len(laws)
         self.connect()
 
     def _redundant(self, size: int) -> bool:

@@ -17,6 +17,7 @@ from . import array_heads as heads
 from . import bodyhead as place
 from . import jointhead
 from .bodyforces import remember_turns, wrenches
+from .frictionkernels import EFFORT, LAW_SIZE, brake, note_forces
 from .jointkernels import (
     CALLED,
     FAR,
@@ -31,8 +32,10 @@ from .jointkernels import (
 )
 
 SIGNATURE = "int64(CPointer(int64), CPointer(float64))"
-# a method's own places: matrix, right-hand side, order of columns, scales of columns; whether rows are in excess
-MATRIX, SIDE, ORDER, COLUMNS, REDUNDANT = range(place.METHOD, place.METHOD + 5)
+# a method's own places: matrix, right-hand side, order of columns, scales of columns; whether rows are in excess;
+# joints with friction, their laws, and how many they are
+MATRIX, SIDE, ORDER, COLUMNS, REDUNDANT, BRAKED, LAWS, N_BRAKED = range(place.METHOD, place.METHOD + 8)
+BRAKING, BRAKED_ENOUGH = 500, 1e-12  # rounds in which friction settles, and the last change of its forces
 RANK = 1e-10  # of the scaled augmented matrix: below, rows are in excess
 CLOSING, CLOSED = 8, 1e-9  # iterations that close the joints, and the last change, whose square is left
 
@@ -182,7 +185,7 @@ def fill_rows(head, joints, A, columns, size):  # type: ignore[no-untyped-def]
     J = carray(doubles(joints[jointhead.J]), (rows, 3, w))
     scales = carray(doubles(head[COLUMNS]), FAR)[size:]
     for e in range(lines):
-        roles = 3 if items[e, code.KIND] == code.GEAR2 else 2
+        roles = 3 if items[e, code.KIND] in code.THREE_BODIES else 2
         for row in range(items[e, code.ROW], items[e, code.ROW] + items[e, code.ROWS]):
             for role in range(roles):
                 k = items[e, code.FIRST + role]
@@ -206,6 +209,25 @@ def _rates(ints_at, x_at):  # type: ignore[no-untyped-def]
     unpack(y, bodies, n)
     evaluate(joints, x[heads.TIME])
     wrenches(head, x[heads.TIME])
+    if head[N_BRAKED] > 0:
+        status = _braked(head, joints, bodies, wrench)
+    else:
+        status = 0 if _balanced(head, joints, wrench) > 0.0 else 1
+    if status != 0:
+        return status
+    b, columns = carray(doubles(head[SIDE]), FAR), carray(doubles(head[COLUMNS]), FAR)
+    for k in range(1, n):
+        for c in range(w):
+            bend[k, c] = b[w * (k - 1) + c] * columns[w * (k - 1) + c]
+    pack_rates(y, bodies, bend, n, x[ints[heads.Y] + 2 * ints[heads.FREE] :])
+    return 0
+
+
+@njit(**INTERNAL)
+@dated
+def _balanced(head, joints, wrench):  # type: ignore[no-untyped-def]
+    """Scaled accelerations and multipliers under wrenches into SIDE; what masses were divided by, 0 if singular."""
+    n, w = head[place.COUNT], head[place.WIDTH]
     rows, size = joints[jointhead.ROWS], w * (n - 1)
     total = size + rows
     A, b = carray(doubles(head[MATRIX]), (total, total)), carray(doubles(head[SIDE]), total)
@@ -220,12 +242,31 @@ def _rates(ints_at, x_at):  # type: ignore[no-untyped-def]
     for row in range(rows):
         b[size + row] = -gamma[row] / columns[size + row]
     if eliminate(A, b, carray(integers(head[ORDER]), total), total, head[REDUNDANT] != 0) < 0:
-        return 1
-    for k in range(1, n):
-        for c in range(w):
-            bend[k, c] = b[w * (k - 1) + c] * columns[w * (k - 1) + c]
-    pack_rates(y, bodies, bend, n, x[ints[heads.Y] + 2 * ints[heads.FREE] :])
-    return 0
+        return 0.0
+    return weight
+
+
+@njit(**INTERNAL)
+@dated
+def _braked(head, joints, bodies, wrench):  # type: ignore[no-untyped-def]
+    """The same with the friction that follows from the multipliers; begins with the forces of the last evaluation."""
+    lines, count = joints[jointhead.LINES], head[N_BRAKED]
+    items = carray(integers(joints[jointhead.ITEMS]), (lines, code.ITEM_SIZE))
+    numbers = carray(doubles(joints[jointhead.NUMBERS]), (lines, code.NUMBERS))
+    braked, laws = carray(integers(head[BRAKED]), count), carray(doubles(head[LAWS]), (count, LAW_SIZE))
+    size = head[place.WIDTH] * (head[place.COUNT] - 1)
+    b, columns = carray(doubles(head[SIDE]), FAR), carray(doubles(head[COLUMNS]), FAR)
+    for m in range(count):
+        laws[m, EFFORT] = 0.0
+    for _ in range(BRAKING):
+        brake(items, numbers, bodies, braked, laws, wrench)
+        weight = _balanced(head, joints, wrench)
+        if not weight > 0.0:
+            return 1
+        change, largest = note_forces(items, braked, laws, b[size:], columns[size:], weight)
+        if not change > BRAKED_ENOUGH * largest:
+            return 0
+    return 1
 
 
 @njit(**INTERNAL)

@@ -21,7 +21,8 @@ from .applied_loads import Applied
 from .bodylanes import BodyLanes, Motions
 from .bodysystem import BodySystem
 from .inertia import Inertia
-from .joint_forces import Forces
+from .joint_forces import Forces, Solved
+from .joint_friction import with_friction
 from .posture import Posture
 from .records import Counts, Recorded, reactions_of
 
@@ -176,7 +177,15 @@ class BodyMethod(ABC):
         self.counts.residual = self._residual(bodies)
         inertia, kinetic = self.inertia.over(bodies)
         lack = inertia - self.applied.over(bodies, near=near)
-        found = self.forces.solve(bodies, lack[None], np.zeros(len(bodies), dtype=bool))
+        regular = np.zeros(len(bodies), dtype=bool)
+
+        def solve(more: Array) -> tuple[Solved, Array]:
+            solved = self.forces.solve(bodies, (lack - more)[None], regular)
+            return solved, solved.wrenches
+
+        friction = with_friction(self.model)
+        none = np.zeros_like(lack)
+        found: Solved = (solve(none) if friction is None else friction.settled(bodies, regular, solve))[0]
         return Recorded(
             motions.time, motions.by_name(), kinetic, self.applied.potential_over(bodies, near),
             dict(zip(self.model.drivers, found.drivers[0], strict=True)),

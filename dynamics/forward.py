@@ -118,6 +118,14 @@ def _method(
     fixed_step: float | None,
     begun: Begun,
 ) -> Partition | BodyMethod:
+    braked = [joint.name for joint in model.joints.values() if joint.friction is not None]
+    if braked and method not in (None, "global"):
+        raise InputError(
+            f"{model.origin or model.name}: [joints] {braked[0]}.friction: of the methods of simulate only global has "
+            f"the reactions that friction follows from, {method} does not - use --method global"
+        )
+    if braked:
+        return body_method("global")(model, start.posture, reactions=reactions)
     if method not in (None, PARTITION):
         return body_method(str(method))(model, start.posture, reactions=reactions)
     try:

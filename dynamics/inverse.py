@@ -26,6 +26,7 @@ from .bodylanes import BodyLanes, in_portions
 from .coordinates import JointCoordinate, driven_by
 from .inertia import Inertia
 from .joint_forces import Forces, Solved
+from .joint_friction import with_friction
 from .meeting_forces import meetings, passed
 from .posture import width
 from .reactions import by_scheme
@@ -81,6 +82,7 @@ class _Inverse:
         self.inertia = Inertia(model)
         self.applied = Applied(model, self.inertia)
         self.forces = Forces(model, groups)
+        self.friction = with_friction(model)
         self.miss, self.power = 0.0, 0.0  # largest error of the balance of powers, and the largest power
         self.acting: Forces | None = None
         if model.actuators:
@@ -139,6 +141,16 @@ class _Inverse:
         return {d: np.zeros(efforts.shape[1]) for d in self.model.drivers}, acting
 
     def _solved(
+        self, bodies: BodyLanes, inertia: Array, loads: Array, singular: NDArray[np.bool_], columns: Array | None
+    ) -> tuple[Array, Array]:
+        """Return efforts and the wrenches of the joints, with the friction that these wrenches cause."""
+        if self.friction is None:
+            return self._balanced(bodies, inertia, loads, singular, columns)
+        return self.friction.settled(
+            bodies, singular, lambda more: self._balanced(bodies, inertia, loads + more, singular, columns)
+        )
+
+    def _balanced(
         self, bodies: BodyLanes, inertia: Array, loads: Array, singular: NDArray[np.bool_], columns: Array | None
     ) -> tuple[Array, Array]:
         """Return efforts (of drivers, or of actuators; each over lanes) and the wrenches of the joints."""
