@@ -167,6 +167,8 @@ class Mechanism(Builder):
         stop_at_bifurcation: bool = False,
         fixed_step: float | None = None,
         threads: int = 1,
+        scheme: str = "direct",
+        candidates: bool = False,
         **settings: float | str,
     ) -> Results:
         """Return the motion under the loads from `initial` (or from rest at the sketch) on, with its forces.
@@ -176,8 +178,9 @@ class Mechanism(Builder):
         >>> m.initial["theta"] = {"joint": "A", "angle": 1.0, "rate": 0}
         >>> m.simulate(times=[0, 0.5, 1]).points["C"].position
 
-        `fixed_step` takes equal steps of at most that length; `threads` share the tree of dca. A motion that cannot go
-        on raises AssemblyError; its attribute `results` holds all that was found before.
+        `fixed_step` takes equal steps of at most that length; `threads` share the tree of dca. `scheme` is that of the
+        reactions: direct, tangent or inverse; `candidates` (partition) judges all joint coordinates. A motion that
+        cannot go on raises AssemblyError; its attribute `results` holds all that was found before.
         """
         from assurgent.dynamics.computed import simulation
         from assurgent.runtime import parallel
@@ -185,7 +188,10 @@ class Mechanism(Builder):
         begun, through = self._reused().begun(self._numbers(settings)), not stop_at_bifurcation
         model = begun.model if begun else self.model(**settings)
         with parallel.threads(threads):
-            found = simulation(model, _asked(times), method, through=through, fixed_step=fixed_step, begun=begun)
+            found = simulation(
+                model, _asked(times), method, through=through, fixed_step=fixed_step, begun=begun, scheme=scheme,
+                candidates=candidates,
+            )  # fmt: skip
         if begun:
             begun.learn()
         return found.finished()

@@ -38,7 +38,17 @@ def add_commands(add: Callable[..., argparse.ArgumentParser]) -> None:
     inverse.add_argument("--method", default="direct", metavar="NAME", help="direct (default), tangent or inverse")
     simulate = add("simulate", help="forward dynamics: how a mechanism moves under its loads")
     _common(simulate)
-    simulate.add_argument("--method", metavar="NAME", help="partition (default), global, dca, dca-projected")
+    simulate.add_argument(
+        "--method",
+        metavar="NAME",
+        help="partition (default), semirecursive-1, semirecursive-2, dca, dca-projected, global",
+    )
+    simulate.add_argument(
+        "--scheme", default="direct", metavar="NAME", help="of the reactions: direct (default), tangent or inverse"
+    )
+    simulate.add_argument(
+        "--candidates", action="store_true", help="partition: judge all joint coordinates, with what closes the loops"
+    )
     simulate.add_argument("--threads", type=int, default=1, metavar="N", help="dca: threads for the levels of its tree")
     simulate.add_argument(
         "--stop-at-bifurcation", action="store_true", help="end where branches meet instead of going on smoothly"
@@ -140,7 +150,10 @@ def command_simulate(options: argparse.Namespace) -> int:
     with watched(err, "integrating ...") as progress:
         through = not options.stop_at_bifurcation
         with threads(options.threads):
-            found = simulation(model, times(options.at), options.method, progress, through, options.fixed_step)
+            found = simulation(
+                model, times(options.at), options.method, progress, through, options.fixed_step, None, options.scheme,
+                options.candidates,
+            )  # fmt: skip
     results, notes = found.results, found.results.diagnostics
     _write(options, results)
     told = [f"largest relative residual {notes['max_residual']:.1e}"]
@@ -152,9 +165,26 @@ def command_simulate(options: argparse.Namespace) -> int:
     _title(results, ", ".join(told))
     if len(results.time):
         out.print(motion_table(results, model, out.width))
+        if results.candidates:
+            out.print(candidate_table(results))
     _marked(results)
     found.finished()
     return 0
+
+
+def candidate_table(results: Results) -> Table:
+    """Return how the joint coordinates serve: range of the criterion, how often the best by masses and by geometry."""
+    from ..dynamics.candidates import judged
+
+    table = Table(title="joint coordinates of the open tree")
+    for column in ("coordinate", "cos² α least", "largest", "best of the time", "best by geometry", "largest effort"):
+        table.add_column(column, justify="right")
+    for c in judged(results):
+        table.add_row(
+            escape(c.name), f"{c.least:.4f}", f"{c.largest:.4f}", f"{c.best:.0%}", f"{c.best_by_geometry:.0%}",
+            f"{c.effort:.5g}",
+        )  # fmt: skip
+    return table
 
 
 # ---- equilibrium --------------------------------------------------------------------------------------------------

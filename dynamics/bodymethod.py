@@ -24,6 +24,7 @@ from .inertia import Inertia
 from .joint_forces import Forces, Solved
 from .joint_friction import with_friction
 from .posture import Posture
+from .reactions import SCHEMES, free_reactions
 from .records import Counts, Recorded, reactions_of
 
 TIGHTER = 1e-3  # the integrator's own tolerance, of the one asked for: it holds per step, the user's for the whole run
@@ -33,6 +34,7 @@ class BodyMethod(ABC):
     """A method that integrates bodies. A subclass makes its arrays, then calls `connect`."""
 
     name: str
+    scheme = SCHEMES[0]  # of the reactions
 
     def __init__(self, model: Model, start: Posture, applied: Applied | None = None, reactions: bool = True) -> None:
         self.model, self.inertia = model, Inertia(model)
@@ -180,16 +182,17 @@ class BodyMethod(ABC):
         regular = np.zeros(len(bodies), dtype=bool)
 
         def solve(more: Array) -> tuple[Solved, Array]:
-            solved = self.forces.solve(bodies, (lack - more)[None], regular)
-            return solved, solved.wrenches
+            rest = lack - more
+            solved = self.forces.solve(bodies, rest[None], regular)
+            return solved, free_reactions(self.scheme, self.forces, bodies, rest, self.inertia, solved)
 
         friction = with_friction(self.model)
         none = np.zeros_like(lack)
-        found: Solved = (solve(none) if friction is None else friction.settled(bodies, regular, solve))[0]
+        found, wrenches = solve(none) if friction is None else friction.settled(bodies, regular, solve)
         return Recorded(
             motions.time, motions.by_name(), kinetic, self.applied.potential_over(bodies, near),
             dict(zip(self.model.drivers, found.drivers[0], strict=True)),
-            reactions=reactions_of(self.model, found.wrenches) if self.reactions else {},
+            reactions=reactions_of(self.model, wrenches) if self.reactions else {},
         )  # fmt: skip
 
     def _residual(self, bodies: BodyLanes) -> float:

@@ -75,12 +75,24 @@ def _computed(outcome: Outcome, notes: tuple[str, ...] = ()) -> Computed:
     return Computed(outcome.model, outcome.results, notes, error)
 
 
-def check_scheme(method: str) -> None:
+def check_scheme(method: str, option: str = "method", what: str = "methods of inverse") -> None:
     """Refuse a scheme of reactions that does not exist."""
     from .reactions import SCHEMES
 
     if method not in SCHEMES:
-        raise InputError(f"method {method}: the methods of inverse are {', '.join(SCHEMES)}{nearest(method, SCHEMES)}")
+        raise InputError(f"{option} {method}: the {what} are {', '.join(SCHEMES)}{nearest(method, SCHEMES)}")
+
+
+def _singular(model: Model, option: str, scheme: str) -> InputError:
+    """Return what to say of a scheme of reactions whose equations are singular."""
+    why = {
+        "tangent": "a motion without inertia, or joints that hold more than they need",
+        "inverse": "a body without mass or inertia, or joints that hold more than they need",
+    }.get(scheme, "a value that is not finite")
+    return InputError(
+        f"{model.origin or model.name}: {option} {scheme}: its equations are singular here ({why}) - use the "
+        f"default, the {option} direct"
+    )
 
 
 def inverse_dynamics(
@@ -101,14 +113,7 @@ def inverse_dynamics(
         with one_blas_thread():
             outcome = inverse(model, times, progress, method, prepared)
     except np.linalg.LinAlgError:
-        why = {
-            "tangent": "a motion without inertia, or joints that hold more than they need",
-            "inverse": "a body without mass or inertia, or joints that hold more than they need",
-        }.get(method, "a value that is not finite")
-        raise InputError(
-            f"{model.origin or model.name}: method {method}: its equations are singular here ({why}) - use the "
-            "default, the method direct"
-        ) from None
+        raise _singular(model, "method", method) from None
     notes: tuple[str, ...] = ()
     if massless(model) and not model.loads:
         notes = (f"no body has a mass and there are no [forces], so that all efforts and reactions are zero - {HINT}",)
@@ -123,18 +128,30 @@ def simulation(
     through: bool = True,
     fixed_step: float | None = None,
     begun: Begun | None = None,
+    scheme: str = "direct",
+    candidates: bool = False,
 ) -> Computed:
     """Return the motion under the loads; `through` lets it pass bifurcations on the smooth branch.
 
     Without a `method` it is partition or, where joint coordinates do not tell the position, global.
     `fixed_step` takes equal steps of at most that length instead of those that the tolerance asks for.
-    `begun` is the model at its start, where somebody has that already.
+    `begun` is the model at its start, where somebody has that already. `scheme` is that of the reactions, `candidates`
+    reports more about the joint coordinates of the criterion.
     """
     from .forward import simulate
 
+    check_scheme(scheme, "scheme", "schemes of reactions")
     _check_masses(model)
-    with one_blas_thread():
-        outcome = simulate(model, times, method, progress, through=through, fixed_step=fixed_step, begun=begun)
+    try:
+        with one_blas_thread():
+            outcome = simulate(
+                model, times, method, progress, through=through, fixed_step=fixed_step, begun=begun, scheme=scheme,
+                candidates=candidates,
+            )  # fmt: skip
+    except np.linalg.LinAlgError:
+        if scheme == "direct":
+            raise
+        raise _singular(model, "scheme", scheme) from None
     return _computed(outcome)
 
 

@@ -25,16 +25,7 @@ from ..mechanism.joint_equations import Poses
 from ..mechanism.mobility import COORDINATES
 from ..mechanism.model import FRAME, Array, Driver, Joint, Model
 
-TREE_KINDS = (
-    "R",
-    "P",
-    "slot",
-    "C",
-    "H",
-    "U",
-    "S",
-    "planar",
-)  # gears, racks, cams and planes for a point always close a loop
+TREE_KINDS = ("R", "P", "slot", "C", "H", "U", "S", "planar")  # gears, racks, cams, planes for a point close loops
 RIDGE = 1e-14  # of the largest inertia: a body without mass must not make the metric of the tree singular
 
 
@@ -103,7 +94,7 @@ def candidates(model: Model) -> tuple[JointCoordinate, ...]:
 def cut_joints(model: Model, preferred: Iterable[str] = ()) -> tuple[str, ...]:
     """Return the joints to open so that a tree is left: those of the file, or a choice that keeps `preferred` closed.
 
-    Joints near the ground and joints with coordinates come first into the tree.
+    The preferred joints come into the tree in their order; then joints with coordinates and joints near the ground.
     """
     asked = model.simulation.cut
     where = f"{model.origin or model.name}: [simulation] cut"
@@ -111,11 +102,11 @@ def cut_joints(model: Model, preferred: Iterable[str] = ()) -> tuple[str, ...]:
         if name not in model.joints:
             raise InputError(f"{where}: '{name}' is no joint of this mechanism{nearest(name, model.joints)}")
     depth = _depths(model)
-    first = set(preferred)
+    rank = {name: k for k, name in enumerate(dict.fromkeys(preferred))}
 
-    def order(joint: Joint) -> tuple[bool, bool, int, str]:
+    def order(joint: Joint) -> tuple[int, bool, int, str]:
         near = min(depth[joint.first], depth[joint.second])
-        return (joint.name not in first, joint.kind not in COORDINATES, near, joint.name)
+        return (rank.get(joint.name, len(rank)), joint.kind not in COORDINATES, near, joint.name)
 
     joined = DisjointSets(model.bodies)
     cut = []
@@ -191,15 +182,18 @@ class Gauge:
     def __init__(self, model: Model, preferred: Iterable[str] = ()) -> None:
         self.model = model
         self.all = candidates(model)
-        self.cut = cut_joints(model, preferred)
-        self.listed = tuple(i for i, c in enumerate(self.all) if c.joint not in self.cut)
         virtual = {c.driver: virtual_driver(model, c) for c in self.all}
         self.system = Absolute(replace(model, drivers={**model.drivers, **virtual}))
-        names, of_driver = np.array(self.system.names), self.system.of_driver
-        place = {str(n): int(k) for k, n in enumerate(names) if of_driver[k]}
+        place = {str(n): int(k) for k, n in enumerate(self.system.names) if self.system.of_driver[k]}
         self.coordinate_rows = np.array([place[c.driver] for c in self.all], dtype=np.int64)
-        self.tree_rows = np.flatnonzero(~of_driver & ~np.isin(names, self.cut))
         self.n = len(model.movable) * len(self.system.components)
+        self.open(preferred)
+
+    def open(self, preferred: Iterable[str]) -> None:
+        """Cut the joints that leave the preferred ones, as many as can be, in the tree."""
+        self.cut = cut_joints(self.model, preferred)
+        self.listed = tuple(i for i, c in enumerate(self.all) if c.joint not in self.cut)
+        self.tree_rows = np.flatnonzero(~self.system.of_driver & ~np.isin(np.array(self.system.names), self.cut))
 
     def jacobian(self, poses: Poses) -> Array:
         """Return the rows of all joints and candidates on the twists of the movable bodies."""

@@ -22,6 +22,7 @@ from .inverse import inverse
 from .methods import METHODS, PARTITION, body_method
 from .nullspace import check_inertia
 from .partition import NoCoordinatesError, Partition
+from .reactions import SCHEMES
 from .records import Recorded, results, without_spin
 from .repeated_simulation import Begun
 
@@ -42,6 +43,8 @@ def simulate(
     through: bool = True,
     fixed_step: float | None = None,
     begun: Begun | None = None,
+    scheme: str = SCHEMES[0],
+    candidates: bool = False,
 ) -> Outcome:
     """Return the motion under the loads at the given times, or at those of [simulation].
 
@@ -49,7 +52,8 @@ def simulate(
     `through` lets a mechanism with one free motion pass a bifurcation on the branch that continues its tangent.
     With `fixed_step` the classical Runge-Kutta method (order 4) takes equal steps of at most that length from one
     asked time to the next; without it the step follows the tolerance. `begun` is the model at its start, where
-    somebody has that already.
+    somebody has that already. `scheme` is that of the reactions; `candidates` reports Eq. 23b, the share by geometry
+    and the closing effort of every joint coordinate of the criterion.
     """
     if method is not None and method not in METHODS:
         raise InputError(f"method {method}: the methods of simulate are {', '.join(METHODS)}{nearest(method, METHODS)}")
@@ -57,16 +61,21 @@ def simulate(
         fixed_step = number("fixed_step", fixed_step)
     if fixed_step is not None and method not in (None, PARTITION):
         raise InputError(f"fixed_step: the method {method} chooses its own steps - use the method partition")
+    if candidates and method not in (None, PARTITION):
+        raise InputError(f"candidates: the method {method} chooses no joint coordinates - use the method partition")
     asked, begins = times_of(model, times), model.simulation.start
     check_times(model, asked)
     begun = begun or Begun(model)
     start = begun.start = begun.start or _started(model)
     if start.free == 0:
-        found = inverse(model, asked, progress)
+        found = inverse(model, asked, progress, scheme)
         return replace(found, results=replace(found.results, method=method or METHODS[0]))
     grid = asked if asked[0] == begins else np.concatenate([[begins], asked])
     for _ in range(FINER):
         run = _method(model, start, method, progress, reactions, through, fixed_step, begun)
+        run.scheme = scheme
+        if isinstance(run, Partition):
+            run.candidates = candidates
         record, stop = run.run(grid)
         parts = splits_of(model, record.motions, record.time)
         if not isinstance(run, BodyMethod):

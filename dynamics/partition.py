@@ -17,13 +17,15 @@ from ..motion.outcome import Stop
 from .applied_loads import Applied
 from .bridges import NEAR, NODES, bridge_ahead
 from .coordinate_sets import Chosen, Sets
-from .coordinates import Gauge, JointCoordinate, Weighed, shown_name
+from .coordinates import JointCoordinate, Weighed, shown_name
+from .cuts import gauge_at
 from .equations import Equations, Moved
 from .inertia import Inertia
 from .initial_state import Start
 from .instant_kinematics import Mechanics
 from .nullspace import free_motions, regularity
 from .posture import Posture, poses_of
+from .reactions import SCHEMES
 from .records import Counts, Recorded
 
 if TYPE_CHECKING:
@@ -52,6 +54,8 @@ class NoCoordinatesError(InputError):
 class Partition:
     """One forward simulation by coordinate partitioning."""
 
+    scheme, candidates = SCHEMES[0], False  # of the reactions; whether all joint coordinates are judged
+
     def __init__(
         self,
         model: Model,
@@ -66,7 +70,7 @@ class Partition:
         self.inertia = Inertia(model)
         self.applied = Applied(model, self.inertia)
         self.reactions, self.not_unique = reactions, set[str]()
-        self.gauge = (begun and begun.gauge) or Gauge(model, [c.joint for c in start.chosen])
+        self.gauge = (begun and begun.gauge) or gauge_at(model, start.posture, start.chosen)
         self.sets = (begun and begun.sets) or Sets(model, progress)
         self.sets.refused.clear()  # another run goes another way
         self.counts = Counts()
@@ -143,6 +147,7 @@ class Partition:
         from .partition_records import Noted
 
         noted = Noted(self.model, self.gauge, self.inertia, self.applied, self.reactions, times)
+        noted.scheme, noted.candidates = self.scheme, self.candidates
         stop = self.integrate(times, noted)
         found = noted.record()
         self.counts.residual, self.not_unique = noted.residual, noted.not_unique

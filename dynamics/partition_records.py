@@ -16,6 +16,7 @@ from ..mechanism.model import Array, Model
 from ..motion.run import Solution
 from .applied_loads import Applied
 from .bodylanes import BodyLanes, Motions, Reader, portion_size
+from .candidates import Candidates
 from .compiled_set import Machine
 from .coordinate_sets import Built, Chosen
 from .coordinates import Gauge, shown_name
@@ -25,6 +26,7 @@ from .instant_kinematics import Mechanics
 from .joint_forces import Forces
 from .nullspace import free_motions
 from .posture import Posture, poses_of
+from .reactions import SCHEMES, free_reactions
 from .records import Recorded, reactions_of
 
 if TYPE_CHECKING:
@@ -93,6 +95,9 @@ class Passage:
 class Noted:
     """The evaluated states of a run."""
 
+    scheme = SCHEMES[0]
+    candidates = False
+
     def __init__(
         self, model: Model, gauge: Gauge, inertia: Inertia, applied: Applied, reactions: bool, times: Array
     ) -> None:
@@ -131,6 +136,8 @@ class Noted:
         kinetic, potential, efforts = np.empty(count), np.empty(count), np.empty((drivers, count))
         wrenches = np.empty((len(model.joints), 3 if model.dimension == 2 else 6, count))
         cosines = np.empty((len(criterion.names), count))
+        more = Candidates(self.gauge, self.inertia) if self.candidates else None
+        shares = np.empty((3, len(criterion.names), count))
         independent: list[tuple[str, ...]] = []
         first = 0
         for stretch in self.stretches:
@@ -141,11 +148,14 @@ class Noted:
                 at = slice(first + part.start, first + part.stop)
                 inertia, kinetic[at] = self.inertia.over(bodies)
                 potential[at] = self.applied.potential_over(bodies, near)
-                if self.reactions or drivers:
-                    lack = (inertia - self.applied.over(bodies, near=near))[None]
+                if self.reactions or drivers or more:
+                    lack = inertia - self.applied.over(bodies, near=near)
                     regular = np.zeros(len(bodies), dtype=bool)
-                    found = forces.solve(bodies, lack, regular, driven=drivers > 0, clear=CLEAR)
-                    efforts[:, at], wrenches[..., at] = found.drivers[0, :drivers], found.wrenches
+                    found = forces.solve(bodies, lack[None], regular, driven=drivers > 0, clear=CLEAR)
+                    efforts[:, at] = found.drivers[0, :drivers]
+                    wrenches[..., at] = free_reactions(self.scheme, forces, bodies, lack, self.inertia, found)
+                    if more:
+                        shares[..., at] = more.over(bodies, lack)
                 cosines[:, at] = criterion.over(bodies, columns)
                 motions.put(at, bodies)
             self.not_unique |= forces.not_unique
@@ -161,6 +171,7 @@ class Noted:
             reactions_of(model, wrenches) if self.reactions else {},
             dict(zip(criterion.names, cosines, strict=True)),
             tuple(independent),
+            more.series(shares) if more else {},
         )
 
     def _look(self, stretch: Stretch) -> None:

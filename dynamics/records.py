@@ -16,6 +16,7 @@ from ..motion.results import Results, vectors_of
 from ..motion.series import (
     ActuatorSeries,
     BodySeries,
+    CandidateSeries,
     DriverSeries,
     EnergySeries,
     JointSeries,
@@ -51,6 +52,7 @@ class Recorded:
     reactions: Mapping[str, ReactionSeries] = field(default_factory=dict)
     criterion: Mapping[str, Array] = field(default_factory=dict)
     independent: tuple[tuple[str, ...], ...] = ()
+    candidates: Mapping[str, CandidateSeries] = field(default_factory=dict)
 
 
 def reactions_of(model: Model, wrenches: Array) -> dict[str, ReactionSeries]:
@@ -115,6 +117,7 @@ def results(
         energy=EnergySeries(record.kinetic, record.potential, record.kinetic + record.potential),
         criterion=dict(record.criterion) or None,
         independent=record.independent or None,
+        candidates=dict(record.candidates) or None,
         diagnostics=dict(diagnostics),
         vectors=vectors_of(model, bodies),
         parameters=model.parameters,

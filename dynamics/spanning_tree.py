@@ -11,14 +11,11 @@ from ..common.turns import next_to
 from ..mechanism.absolute import Absolute
 from ..mechanism.model import FRAME, Array, Joint, Model
 from . import treehead
-from .coordinates import Gauge, cut_joints, screw_turn
-from .inertia import Inertia
-from .nullspace import free_motions
+from .coordinates import cut_joints, screw_turn
+from .cuts import WEIGHED, gauge_at
 from .posture import Posture, poses_of
 from .rotations import euler_parameters
 from .treehead import BALL, SCREW, SLIDE, SLIDE_OWN, TURN_ABOUT, TURN_OWN
-
-WEIGHED = 300  # bodies: of larger mechanisms the criterion would cost more than it saves
 
 
 @dataclass(frozen=True)
@@ -67,9 +64,7 @@ class SpanningTree:
 
 def spanning_tree(model: Model, posture: Posture) -> SpanningTree:
     """Return the tree of the file's cut joints, or of those that the projective criterion chooses at a posture."""
-    cut = cut_joints(model)
-    if cut and not model.simulation.cut and len(model.bodies) <= WEIGHED:
-        cut = cut_joints(model, preferred_joints(model, posture))
+    cut = gauge_at(model, posture).cut if len(model.bodies) <= WEIGHED else cut_joints(model)
     near: dict[str, list[Joint]] = {b: [] for b in model.bodies}
     for joint in model.joints.values():
         if joint.name not in cut:
@@ -93,31 +88,6 @@ def spanning_tree(model: Model, posture: Posture) -> SpanningTree:
             grown = [free]
         level = grown
     return SpanningTree(model, cut, tuple(branches))
-
-
-def preferred_joints(model: Model, posture: Posture) -> list[str]:
-    """Return the joints in the order of their projective criterion (Blajer, Eq. 23a), the best first.
-
-    It is taken in the coordinates of all bodies: the squared cosine between a joint's own motion and what the closed
-    mechanism can do. The joints that come last are cut.
-    """
-    gauge = Gauge(model)
-    poses = poses_of(gauge.system, posture)
-    R, M = free_motions(model, poses), Inertia(model).matrices(posture)[1:]
-    n = gauge.n
-    C = gauge.jacobian(poses)[gauge.coordinate_rows]
-    blocks = M + 1e-14 * max(float(np.abs(M).max()), 1e-300) * np.eye(M.shape[1])
-    R2 = R[1:].reshape(n, -1)
-    MR = (M @ R[1:]).reshape(n, -1)
-    seen = C @ R2
-    inner = np.linalg.pinv(R2.T @ MR)
-    free = np.einsum("ckw,kwv,ckv->c", C.reshape(len(C), -1, M.shape[1]), np.linalg.inv(blocks),
-                     C.reshape(len(C), -1, M.shape[1]))  # fmt: skip
-    cosines = np.einsum("cf,fg,cg->c", seen, inner, seen) / np.where(free > 0, free, 1.0)
-    best: dict[str, float] = {}
-    for coordinate, value in zip(gauge.all, cosines.tolist(), strict=True):
-        best[coordinate.joint] = max(best.get(coordinate.joint, 0.0), round(value, 9))
-    return sorted(best, key=lambda name: (-best[name], name))
 
 
 # ---- branches -----------------------------------------------------------------------------------------------------

@@ -39,6 +39,9 @@ QUANTITIES = (
     ("vectors", "vector", "value", "vector_value", ""),
     ("vectors", "vector", "rate", "vector_rate", ""),
     ("vectors", "vector", "acceleration", "vector_acceleration", ""),
+    ("candidates", "candidate", "orthogonal", "orthogonal_share", "1"),
+    ("candidates", "candidate", "geometric", "geometric_share", "1"),
+    ("candidates", "candidate", "closing", "closing_effort", ""),
 )
 ENERGIES = ("kinetic", "potential", "total")
 

@@ -17,6 +17,7 @@ from .series import (
     ActuatorSeries,
     Array,
     BodySeries,
+    CandidateSeries,
     DriverSeries,
     EnergySeries,
     JointSeries,
@@ -56,6 +57,7 @@ class Results:
     energy: EnergySeries | None = None
     criterion: Mapping[str, Array] | None = None  # squared cosine of every candidate joint coordinate, each n
     independent: tuple[tuple[str, ...], ...] | None = None  # joint coordinates in use, one tuple per time
+    candidates: Mapping[str, CandidateSeries] | None = None  # more about those of `criterion`, where it was asked
     vectors: Mapping[str, VectorSeries] | None = None  # those of the mechanism's [vectors]
     parameters: Mapping[str, float] = field(default_factory=dict)  # of the design that was computed
 
@@ -144,6 +146,7 @@ class Results:
         | `w.x` .. `w.vx` .. `w.ax` .. | vector w, its rate and its second rate |
         | `energy.kinetic` `energy.potential` `energy.total` | energy |
         | `criterion.A` | projective criterion of the joint coordinate A |
+        | `candidate.A.orthogonal` `.geometric` `.closing` | where asked: Eq. 23b, the share by geometry, the effort |
         | `independent` | the joint coordinates in use, with blanks between |
         """
         found: dict[str, NDArray[Any]] = {"t": self.time}
@@ -205,6 +208,9 @@ class Results:
                 put(f"energy.{quantity}", values)
         for name, values in (self.criterion or {}).items():
             put(f"criterion.{name}", values)
+        for name, candidate in (self.candidates or {}).items():
+            for quantity, values in series_arrays(candidate).items():
+                put(f"candidate.{name}.{quantity}", values)
         if self.independent is not None:
             put("independent", np.array([" ".join(names) for names in self.independent], dtype=object))
 

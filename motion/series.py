@@ -88,6 +88,16 @@ class EnergySeries:
     total: Array
 
 
+@dataclass(frozen=True, eq=False)
+class CandidateSeries:
+    """A joint coordinate of the open tree, each n (Blajer, Schiehlen, Schirm 1994): cos² β of Eq. 23b, its share by
+    geometry alone (singular value decomposition), and the effort Ĉᵀ λ̂ that the closing conditions exert along it."""
+
+    orthogonal: Array
+    geometric: Array
+    closing: Array
+
+
 Series = (
     PointSeries
     | BodySeries
@@ -97,6 +107,7 @@ Series = (
     | ActuatorSeries
     | ReactionSeries
     | EnergySeries
+    | CandidateSeries
 )
 
 # The tables of a result file by name, in the order in which they are written, and what stands in them.
@@ -108,6 +119,7 @@ TABLES: dict[str, type[Series]] = {
     "actuators": ActuatorSeries,
     "reactions": ReactionSeries,
     "vectors": VectorSeries,
+    "candidates": CandidateSeries,
 }
 # What stands first among the quantities of a body or a joint: its coordinate.
 COORDINATES = ("angle", "rotation", "displacement")
