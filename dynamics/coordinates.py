@@ -182,18 +182,15 @@ class Gauge:
     def __init__(self, model: Model, preferred: Iterable[str] = ()) -> None:
         self.model = model
         self.all = candidates(model)
+        self.cut = cut_joints(model, preferred)
+        self.listed = tuple(i for i, c in enumerate(self.all) if c.joint not in self.cut)
         virtual = {c.driver: virtual_driver(model, c) for c in self.all}
         self.system = Absolute(replace(model, drivers={**model.drivers, **virtual}))
-        place = {str(n): int(k) for k, n in enumerate(self.system.names) if self.system.of_driver[k]}
+        names, of_driver = np.array(self.system.names), self.system.of_driver
+        place = {str(n): int(k) for k, n in enumerate(names) if of_driver[k]}
         self.coordinate_rows = np.array([place[c.driver] for c in self.all], dtype=np.int64)
+        self.tree_rows = np.flatnonzero(~of_driver & ~np.isin(names, self.cut))
         self.n = len(model.movable) * len(self.system.components)
-        self.open(preferred)
-
-    def open(self, preferred: Iterable[str]) -> None:
-        """Cut the joints that leave the preferred ones, as many as can be, in the tree."""
-        self.cut = cut_joints(self.model, preferred)
-        self.listed = tuple(i for i, c in enumerate(self.all) if c.joint not in self.cut)
-        self.tree_rows = np.flatnonzero(~self.system.of_driver & ~np.isin(np.array(self.system.names), self.cut))
 
     def jacobian(self, poses: Poses) -> Array:
         """Return the rows of all joints and candidates on the twists of the movable bodies."""

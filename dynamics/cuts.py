@@ -1,16 +1,16 @@
 """Which joints are cut: those whose motion is farthest from what the mechanism can do.
 
-Blajer, Schiehlen, Schirm (1994), section 3: the projective criterion also tells good cuts from bad ones.
+Blajer, Schiehlen, Schirm (1994), section 3: the projective criterion also tells good cuts from bad ones. That is for
+relative coordinates, which keep their tree. Partitioning opens nothing: its groups are closed, and a cut only says
+which coordinates are weighed. There the joints near the ground stay, whatever is best at the start.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import numpy as np
 
 from ..mechanism.model import Model
-from .coordinates import RIDGE, Gauge, JointCoordinate
+from .coordinates import RIDGE, Gauge, cut_joints
 from .inertia import Inertia
 from .nullspace import RANK
 from .posture import Posture, poses_of
@@ -18,19 +18,12 @@ from .posture import Posture, poses_of
 WEIGHED = 300  # bodies: of larger mechanisms the criterion would cost more than it saves
 
 
-def gauge_at(model: Model, posture: Posture, chosen: Iterable[JointCoordinate] = ()) -> Gauge:
-    """Return the candidates of a mechanism, the joints cut as the criterion says at a posture: none of the chosen."""
-    kept = [c.joint for c in chosen]
-    gauge = Gauge(model, kept)
-    cut_by_criterion(gauge, posture, kept)
-    return gauge
-
-
-def cut_by_criterion(gauge: Gauge, posture: Posture, kept: Iterable[str] = ()) -> None:
-    """Cut other joints where there is a choice: those come into the tree first that are kept, then the best ones."""
-    model = gauge.model
-    if gauge.cut and not model.simulation.cut and len(model.bodies) <= WEIGHED:
-        gauge.open([*kept, *preferred_joints(gauge, posture)])
+def best_cut(model: Model, posture: Posture) -> tuple[str, ...]:
+    """Return the joints to open: those of the file, or those that the criterion likes least at a posture."""
+    cut = cut_joints(model)
+    if not cut or model.simulation.cut or len(model.bodies) > WEIGHED:
+        return cut
+    return cut_joints(model, preferred_joints(Gauge(model), posture))
 
 
 def preferred_joints(gauge: Gauge, posture: Posture) -> list[str]:

@@ -17,8 +17,7 @@ from ..motion.outcome import Stop
 from .applied_loads import Applied
 from .bridges import NEAR, NODES, bridge_ahead
 from .coordinate_sets import Chosen, Sets
-from .coordinates import JointCoordinate, Weighed, shown_name
-from .cuts import gauge_at
+from .coordinates import Gauge, JointCoordinate, Weighed, shown_name
 from .equations import Equations, Moved
 from .inertia import Inertia
 from .initial_state import Start
@@ -70,7 +69,7 @@ class Partition:
         self.inertia = Inertia(model)
         self.applied = Applied(model, self.inertia)
         self.reactions, self.not_unique = reactions, set[str]()
-        self.gauge = (begun and begun.gauge) or gauge_at(model, start.posture, start.chosen)
+        self.gauge = (begun and begun.gauge) or Gauge(model, [c.joint for c in start.chosen])
         self.sets = (begun and begun.sets) or Sets(model, progress)
         self.sets.refused.clear()  # another run goes another way
         self.counts = Counts()

@@ -26,7 +26,6 @@ from ..runtime.named_plan import plan_alike
 from ..runtime.program import Program, build
 from .coordinate_sets import Chosen, Sets
 from .coordinates import Gauge, Weighed, driven_by
-from .cuts import cut_by_criterion
 from .initial_state import Start, begin
 from .instant_kinematics import Mechanics
 from .nullspace import check_inertia
@@ -159,7 +158,6 @@ class Again:
         if instant is None:
             return None
         start = replace(self.start, posture=instant.posture)
-        cut_by_criterion(gauge, start.posture, [c.joint for c in chosen])
         return Begun(model, start, gauge, sets, mechanics, learn=lambda: self.learn(sets))
 
 

@@ -11,8 +11,8 @@ from ..common.turns import next_to
 from ..mechanism.absolute import Absolute
 from ..mechanism.model import FRAME, Array, Joint, Model
 from . import treehead
-from .coordinates import cut_joints, screw_turn
-from .cuts import WEIGHED, gauge_at
+from .coordinates import screw_turn
+from .cuts import best_cut
 from .posture import Posture, poses_of
 from .rotations import euler_parameters
 from .treehead import BALL, SCREW, SLIDE, SLIDE_OWN, TURN_ABOUT, TURN_OWN
@@ -64,7 +64,7 @@ class SpanningTree:
 
 def spanning_tree(model: Model, posture: Posture) -> SpanningTree:
     """Return the tree of the file's cut joints, or of those that the projective criterion chooses at a posture."""
-    cut = gauge_at(model, posture).cut if len(model.bodies) <= WEIGHED else cut_joints(model)
+    cut = best_cut(model, posture)
     near: dict[str, list[Joint]] = {b: [] for b in model.bodies}
     for joint in model.joints.values():
         if joint.name not in cut:

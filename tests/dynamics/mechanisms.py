@@ -1,4 +1,14 @@
-"""Mechanism files of the tests of dynamics."""
+"""Mechanism files of the tests of dynamics, and examples that are given masses."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from assurgent.mechanism.model import FRAME, Mass, Model
+from assurgent.mechanism.reader import load
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
 
 HEAD = """
 format = 1
@@ -137,3 +147,19 @@ def windows(n: int) -> str:
         lines.append(f'r{k} = {{ type = "R", bodies = ["bar{k}", "leg{k}"], at = "B{k}" }}')
     lines += ["[initial]", 'theta = { joint = "A0", angle = "pi/2", rate = -1 }', "[simulation]", "stop = 10"]
     return "\n".join(lines)
+
+
+def heavy(name: str) -> Model:
+    """Return an example with a mass of 1 kg at the middle of the points of each body, and a slanting gravity."""
+    model, bodies = load(EXAMPLES / f"{name}.toml"), {}
+    about = np.array(0.1) if model.dimension == 2 else 0.1 * np.diag([1.0, 1.2, 1.5])
+    for key, body in model.bodies.items():
+        centre = np.mean(list(body.points.values()), axis=0) if body.points else np.zeros(model.dimension)
+        bodies[key] = body if key == FRAME else replace(body, mass=Mass(1.0, centre, about * model.size**2))
+    return replace(model, bodies=bodies, gravity=np.array([2.0, -9.81, 1.0][: model.dimension]))
+
+
+def let_go(name: str) -> Model:
+    """Return the same without drivers, from the time 0 on."""
+    model = heavy(name)
+    return replace(model, drivers={}, simulation=replace(model.simulation, start=0.0))

@@ -145,7 +145,7 @@ def test_cut_is_the_joint_that_the_criterion_likes_least():
     known = {"A": 0.0398854605695309, "B": 0.0559027280398278, "C": 0.0562899444233213, "D": 0.0275710055574544}
     assert preferred_joints(Gauge(model), posture) == sorted(known, key=known.get, reverse=True)
     assert SemiRecursive1(model, posture).tree.cut == ("D",)
-    assert simulate(model, np.array([0.0])).results.diagnostics["cut"] == ["D"]
+    assert SemiRecursive1(replace(model, simulation=replace(model.simulation, cut=("B",))), posture).tree.cut == ("B",)
 
 
 def test_a_massless_rod_in_relative_coordinates():

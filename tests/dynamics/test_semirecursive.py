@@ -2,7 +2,6 @@
 
 import time
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,10 +12,10 @@ from assurgent.dynamics import integrator
 from assurgent.dynamics.forward import simulate
 from assurgent.dynamics.initial_state import begin
 from assurgent.dynamics.semirecursive import SemiRecursive1, SemiRecursive2
-from assurgent.mechanism.model import FRAME, Mass
 from assurgent.mechanism.reader import load, loads
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
+from .mechanisms import EXAMPLES, let_go
+
 QUICK_RETURN = EXAMPLES / "dynamics" / "yu-quick-return.toml"
 BOTH = (SemiRecursive1, SemiRecursive2)
 MATRICES = (
@@ -50,18 +49,6 @@ step = 0.1
 """
 
 
-def heavy(name):
-    """Return an example without drivers, each body of 1 kg, in a slanting gravity."""
-    model, bodies = load(EXAMPLES / f"{name}.toml"), {}
-    about = np.array(0.1) if model.dimension == 2 else 0.1 * np.diag([1.0, 1.2, 1.5])
-    for key, body in model.bodies.items():
-        centre = np.mean(list(body.points.values()), axis=0) if body.points else np.zeros(model.dimension)
-        bodies[key] = body if key == FRAME else replace(body, mass=Mass(1.0, centre, about * model.size**2))
-    gravity = np.array([2.0, -9.81, 1.0][: model.dimension])
-    simulation = replace(model.simulation, start=0.0)
-    return replace(model, bodies=bodies, gravity=gravity, drivers={}, simulation=simulation)
-
-
 def moving(model):
     """Return both methods at a state away from the start, with all relative rates."""
     found = []
@@ -79,7 +66,7 @@ def moving(model):
 
 @pytest.mark.parametrize("name", MATRICES)
 def test_matrices(name):
-    one, two = moving(heavy(name))
+    one, two = moving(let_go(name))
     V, W = one.transformation(), two.projection()
     scale = np.abs(V).max()
     D = two.reference_change()
@@ -135,7 +122,7 @@ def test_ways_to_close_loops(loops):
 
 @pytest.mark.parametrize("name", MOTIONS)
 def test_same_motion_as_global(name):
-    model = heavy(name)
+    model = let_go(name)
     times = np.array([0.0, 0.15]) * np.sqrt(model.size)
     one, *others = (simulate(model, times, m).results for m in ("global", "semirecursive-1", "semirecursive-2"))
     for two in others:
@@ -157,7 +144,7 @@ def test_slot_whose_line_hangs_on_its_pin():
 
 def test_a_driver_closes_a_row_of_the_tree():
     drivers = load(EXAMPLES / "five-bar.toml").drivers
-    model = replace(heavy("five-bar"), drivers=dict(list(drivers.items())[:1]))  # the other motion is free
+    model = replace(let_go("five-bar"), drivers=dict(list(drivers.items())[:1]))  # the other motion is free
     one, *others = (
         simulate(model, np.array([0.05, 0.1]), m).results for m in ("partition", "semirecursive-1", "semirecursive-2")
     )

@@ -17,7 +17,7 @@ from assurgent.mechanism.reader import load
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples" / "dynamics"
 NAMES = (
-    "blajer-four-bar", "malczyk-double-loop", "malczyk-five-bar", "pendulum-5", "spatial-pendulum-5",
+    "blajer-four-bar", "double-wishbones", "malczyk-double-loop", "malczyk-five-bar", "pendulum-5", "spatial-pendulum-5",
     "sprung-four-bar", "yime-slider-crank", "yu-open-loop", "yu-quick-return",
 )  # fmt: skip
 
@@ -136,3 +136,34 @@ def test_schemes_differ_as_the_page_says() -> None:
     assert miss("four-bar, coupler of 1e-9 kg", "direct") < 1e-13
     assert miss("four-bar, coupler of 1e-9 kg", "inverse") > 1e-11  # loses digits by the ratio of the masses
     assert miss("four-bar with a second, equal rocker", "direct") < 1e-12
+
+
+@pytest.mark.parametrize(
+    ("name", "methods", "stop"),
+    [
+        ("malczyk-five-bar", ("dca-projected", "global"), 1.0),
+        ("malczyk-double-loop", ("dca-projected", "semirecursive-2"), 1.0),
+        ("yu-quick-return", ("partition", "semirecursive-1"), 0.5),
+        ("yu-open-loop", ("partition", "semirecursive-2", "dca"), 0.5),
+        ("pendulum-5", ("semirecursive-1", "dca-projected"), 0.5),
+        ("spatial-pendulum-5", ("semirecursive-2", "dca"), 0.5),
+        ("double-wishbones", ("global", "semirecursive-1", "dca-projected"), 0.5),
+    ],
+)
+def test_formulations_move_the_examples_alike(name: str, methods: tuple[str, ...], stop: float) -> None:
+    mechanism = Mechanism.load(EXAMPLES / f"{name}.toml")
+    mechanism.simulation["tolerance"] = 1e-10
+    one, *others = (mechanism.simulate(times=[0, stop / 2, stop], method=method) for method in methods)
+    size = mechanism.model().size
+    for two in others:
+        for point, series in one.points.items():
+            assert series.position == pytest.approx(two.points[point].position, abs=1e-8 * size)
+    moved = max(np.abs(series.position[-1] - series.position[0]).max() for series in one.points.values())
+    assert moved > 1e-2 * size
+
+
+def test_wishbones_have_one_free_motion_each() -> None:
+    """Three uprights on spherical joints alone: 12 bodies and rods in space less what all joints take."""
+    model = load(EXAMPLES / "double-wishbones.toml")
+    freedoms = 6 * len(model.movable) - sum({"R": 5, "S": 3}[j.kind] for j in model.joints.values())
+    assert freedoms - sum(body.rod for body in model.bodies.values()) == 3  # rods spin without effect
