@@ -17,8 +17,8 @@ from assurgent.mechanism.reader import load
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples" / "dynamics"
 NAMES = (
-    "blajer-four-bar", "double-wishbones", "malczyk-double-loop", "malczyk-five-bar", "pendulum-5", "spatial-pendulum-5",
-    "sprung-four-bar", "yime-slider-crank", "yu-open-loop", "yu-quick-return",
+    "blajer-four-bar", "double-wishbones", "malczyk-double-loop", "malczyk-five-bar", "pendulum-5",
+    "spatial-pendulum-5", "sprung-four-bar", "yime-slider-crank", "yu-open-loop", "yu-quick-return",
 )  # fmt: skip
 
 
