@@ -1,6 +1,6 @@
 """Graphs, each algorithm once: sets that grow together, and strongly connected components in an order of solution.
 
-SciPy and networkx have both; importing either would take longer than a whole run of a small mechanism.
+SciPy and networkx have both; importing SciPy's takes a third of the time of a warm run of a small mechanism.
 """
 
 from __future__ import annotations
