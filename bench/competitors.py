@@ -15,7 +15,6 @@ from ..motion.global_system import GlobalSystem, build
 from ..runtime.sequence import Sequence
 from .chains import Chain
 
-STEPS = 24_000
 SAMPLED = 360  # steps from which the rows of redundant groups are chosen: a crank of 10 degrees a step turns ten times
 PROBE = 240  # steps from which the pace of a system is known
 PATIENCE = 1.5  # seconds: a system that needs more for all steps is timed on fewer, and its time scaled

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import chains
-from .competitors import STEPS, Global, Modular, Row
+from .command import STEPS
+from .competitors import Global, Modular, Row
 from .paper import TABLE_3, TABLE_4, TABLE_4_SECONDS, TABLE_5_SECONDS
 from .printed_tables import STAGES
 from .timing import growth

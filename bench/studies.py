@@ -8,7 +8,8 @@ import numpy as np
 
 from ..mechanism.plans.plan import Array
 from . import chains
-from .competitors import CLOSED, ONE_SYSTEM, STEPS, Contest, Global, Modular, Row, compared
+from .command import STEPS
+from .competitors import CLOSED, ONE_SYSTEM, Contest, Global, Modular, Row, compared
 from .timing import ROUNDS, least
 
 CHECKED = 600  # steps at which the error is taken

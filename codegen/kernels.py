@@ -31,7 +31,8 @@ from .position_kernel import closed_form_position
 from .tensor_kernel import tensor_acceleration
 from .value_numbering import Pool, Value
 
-# A third-order tensor is written out where it stays readable: entries of L that differ; larger ones run in loops.
+# A third-order tensor is written out where lanes go side by side (closed forms) and it stays readable: entries of L
+# that differ. Others run in loops, lane by lane, over the coordinates that move.
 MAX_UNROLLED_3OT = 234
 
 
@@ -44,7 +45,6 @@ class GroupIR:
     has_closed_form: bool
     has_unrolled_3ot: bool
     branches: tuple[str, ...]
-    n_factors: int
     block_sizes: tuple[int, ...]
 
 
@@ -174,7 +174,8 @@ class _Builder:
             self.least_squares_terms()
         entries = d.n_dependent * math.comb(len(d.active) + 1, 2)
         small = self.blocks is not None and max(b.size for b in self.blocks) <= EXPLICIT_ORDER
-        unrolled_3ot = self.solver == "unrolled" and small and entries <= MAX_UNROLLED_3OT
+        lanes = self.closed_form is not None and self.solver == "unrolled"
+        unrolled_3ot = lanes and small and entries <= MAX_UNROLLED_3OT
         if unrolled_3ot:
             self.third_order_tensor()
         self.tangent()
@@ -188,7 +189,6 @@ class _Builder:
             self.closed_form is not None,
             unrolled_3ot,
             branches,
-            len(self.factor_names),
             tuple(b.size for b in blocks),
         )
 

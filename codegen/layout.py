@@ -213,6 +213,8 @@ def arguments(d: Derivation, loops: bool, n_branches: int) -> dict[str, str]:
         "factor_lane": f"factor_at(phi, h, par, t[k]{work})",
         "unit": entries([f"1.0 if i == {i} else 0.0" for i in range(s)]),
         "zero_h": entries(["0.0"] * s),
+        "all_move": entries(["True"] * s),
+        "moves": as_tuple([f"hdot[{i}] != 0.0 or hddot[{i}] != 0.0" for i in range(s)]),
         "sum_x": " + ".join(f"x[{i}]" for i in range(r)),
         "sum_Phi_squares": " + ".join(f"Phi[{i}] * Phi[{i}]" for i in range(p)),
         "max_dphi": _largest([f"abs(dphi[{i}])" for i in range(r)]),

@@ -1,8 +1,9 @@
 """Measures the figures of docs/performance.md and writes them into its tables.
 
 `python docs/performance.py measure` runs the commands of the page one after the other (half an hour on a machine that
-does nothing else) and keeps what they write in out/bench; `python docs/performance.py` fills the tables from there, as
-far as they were measured. A table stands between `<!-- figures: NAME -->` and `<!-- end -->`.
+does nothing else) and keeps what they write in out/bench; `measure users spatial:86` runs those of one table, or one of
+them by its last word. `python docs/performance.py` fills the tables from there, as far as they were measured. A table
+stands between `<!-- figures: NAME -->` and `<!-- end -->`.
 """
 
 from __future__ import annotations
@@ -21,18 +22,20 @@ from assurgent.bench.startup import NUMBA
 
 PAGE = Path(__file__).parent / "performance.md"
 FOUND = PAGE.parent.parent / "out" / "bench"
-# name of a table: the options of `assurgent bench` that measure it
+# name of a table: the options of `assurgent bench` that measure it; `a|b` as the last word are two commands
+PLANAR = "--case planar --no-peers --sizes"
 COMMANDS = {
     "choices": "--case choices",
-    "planar": "--case planar --sizes 22,102,202",
-    "growth": "--case planar --sizes 22,102,202",
-    "peers": "--case planar --sizes 22,102,202",
-    "spatial": "--case spatial --sizes 14,86,806",
+    "planar": f"{PLANAR} 22|102|202",
+    "growth": f"{PLANAR} 202",
+    "peers": "--case planar --rounds 3 --sizes 22|202",
+    "spatial": "--case spatial --rounds 3 --sizes 14|86|806",
+    "paper": "--paper --case spatial --sizes 86|806",
     "further": "--case zoo|jansen|triad|spatial8|stewart",
     "dynamics": "--dynamics",
     "startup": "--startup",
     "types": "--startup",
-    "users": "--case users",
+    "users": "--case users run|designs|populations|inverse|simulate|start",
 }
 FURTHER = {
     "zoo": "zoo: RRR RRP RPR PRP RPP", "jansen": "Jansen's leg", "triad": "planar triad",
@@ -97,16 +100,31 @@ def peers(data: Data) -> str:
 
 
 def spatial(data: Data) -> str:
-    speeds = sorted({row["speed"] for row in data["spatial"]})
     rows = []
     for row in data["spatial"]:
-        i, old, sparse = speeds.index(row["speed"]), TABLE_4.get(row["nEq"]), row["global_sparse"]
-        paper = (old[0][i], old[1][i]) if old else (None, None)
-        ratios = (beside(sparse / row[n], p) for n, p in zip(("mod_td", "mod_3ot"), paper, strict=True))
-        same, newton = short(row["global_sparse_same"] / row["mod_td"]), f"{sparse / row['mod_newton_paper']:.2f}"
-        rows.append((str(row["nEq"]), f"{row['speed']:g}", *ratios, same, newton))
-    heads = ("nEq", "rad/s", "GLOB_SP/TD", "GLOB_SP/3OT", "same coordinates: GLOB_SP/TD",
-             "paper's coordinates: GLOB_SP/Newton")  # fmt: skip
+        sparse, same = row["global_sparse"], row["global_sparse_same"]
+        ratios = (same / row["mod_td"], same / row["mod_3ot"], sparse / row["mod_td"], sparse / row["mod_3ot"])
+        newton = (sparse / row["mod_newton_paper"], row["mod_3ot_paper"] / row["mod_newton_paper"])
+        rows.append((str(row["nEq"]), f"{row['speed']:g}", *map(short, ratios), *(f"{x:.2f}" for x in newton)))
+    heads = ("nEq", "rad/s", "k + 3: GLOB_SP/TD", "GLOB_SP/3OT", "8k + 6 by k + 3: GLOB_SP/TD", "GLOB_SP/3OT",
+             "8k + 6: GLOB_SP/TD", "3OT/TD")  # fmt: skip
+    return table(heads, rows)
+
+
+def paper(data: Data) -> str:
+    speeds = sorted({row["speed"] for row in data["paper_spatial"]})
+    rows = []
+    for row in data["paper_spatial"]:
+        i, old, sparse = speeds.index(row["speed"]), TABLE_4[row["nEq"]], row["global_sparse"]
+        td, tensor, own = row["mod_td"], row["mod_3ot"], row["own_td"]
+        ratios = zip((sparse / td, sparse / tensor, tensor / td),
+                     (old[0][i], old[1][i], old[0][i] / old[1][i]), strict=True)  # fmt: skip
+        cells = (f"{x:.2f} ({y:.2g})" for x, y in ratios)
+        rows.append(
+            (str(row["nEq"]), f"{row['speed']:g}", *cells, f"{sparse / own:.2f}", f"{row['own_3ot'] / own:.2f}")
+        )
+    heads = ("nEq", "rad/s", "GLOB_SP/MOD_TD", "GLOB_SP/MOD_3OT", "MOD_3OT/MOD_TD",
+             "`run`: GLOB_SP/TD", "`run`: 3OT/TD")  # fmt: skip
     return table(heads, rows)
 
 
@@ -157,7 +175,7 @@ def users(data: Data) -> str:
 
 
 TABLES: dict[str, Callable[[Data], str]] = {
-    f.__name__: f for f in (choices, planar, growth, peers, spatial, further, dynamics, startup, types, users)
+    f.__name__: f for f in (choices, planar, growth, peers, spatial, paper, further, dynamics, startup, types, users)
 }
 
 
@@ -169,7 +187,8 @@ def filled(page: str, found: Mapping[str, Data]) -> str:
         name = match[1]
         data: dict[str, Any] = {}
         for options in alternatives(COMMANDS[name]):
-            data |= found.get(options, {})
+            for key, value in found.get(options, {}).items():
+                data[key] = data[key] + value if isinstance(value, list) and key in data else value
         text = TABLES[name](data) + "\n" if data else match[2]
         return f"<!-- figures: {name} -->\n{text}<!-- end -->"
 
@@ -186,14 +205,25 @@ def file_of(options: str) -> Path:
     return FOUND / (re.sub(r"\W+", "-", options).strip("-") + ".json")
 
 
+def chosen(names: Sequence[str]) -> list[str]:
+    """Return the commands of some tables, of all without a name; `table:word` is the one that ends with the word."""
+    found = []
+    for name in names or COMMANDS:
+        of, _, last = name.partition(":")
+        own = [o for o in alternatives(COMMANDS.get(of, "")) if of in COMMANDS and (not last or o.split()[-1] == last)]
+        if not own:
+            raise SystemExit(f"{name}: no such table; there are {', '.join(COMMANDS)}")
+        found += own
+    return list(dict.fromkeys(found))
+
+
 def main(arguments: Sequence[str]) -> None:
-    every = list(dict.fromkeys(one for options in COMMANDS.values() for one in alternatives(options)))
-    if list(arguments) == ["measure"]:
+    if arguments and arguments[0] == "measure":
         FOUND.mkdir(parents=True, exist_ok=True)
-        for options in every:
+        for options in chosen(arguments[1:]):
             command = [sys.executable, "-m", "assurgent", "bench", *options.split(), "--json", str(file_of(options))]
             subprocess.run(command, check=True)
-    measured = {o: json.loads(file_of(o).read_text("utf-8")) for o in every if file_of(o).is_file()}
+    measured = {o: json.loads(file_of(o).read_text("utf-8")) for o in chosen([]) if file_of(o).is_file()}
     PAGE.write_text(filled(PAGE.read_text("utf-8"), measured), "utf-8")
 
 

@@ -8,6 +8,7 @@ import sys
 from typing import Any
 
 
+@functools.cache
 def defer_blas() -> None:
     """Let Numba look for SciPy's BLAS when a function asks for it, not at its own start: a tenth of a second.
 

@@ -16,85 +16,10 @@ import numpy as np
 from numba import njit
 from numba.np.unsafe.ndarray import to_fixed_tuple
 
+from .small_systems import OPTIONS, SWEPT, add_transposed_times, cholesky, inverse_of_two, lu, normal_matrix
+
 POSITION, VELOCITY, ACCELERATION = 1, 2, 3  # how far a step goes
 MOST_ITERATIONS = 50
-OPTIONS = {"error_model": "numpy"}
-
-
-# ---- small dense systems, in place --------------------------------------------------------------------------------
-@njit(**OPTIONS)
-def inverse_of_two(A: Any, pivots: Any) -> None:
-    """The inverse itself of two equations, as Eq. 20 has it."""
-    chi = 1.0 / (A[0, 0] * A[1, 1] - A[0, 1] * A[1, 0])
-    A[0, 0], A[1, 1] = chi * A[1, 1], chi * A[0, 0]
-    A[0, 1] *= -chi
-    A[1, 0] *= -chi
-
-
-@njit(**OPTIONS)
-def times_inverse(A: Any, pivots: Any, b: Any) -> None:
-    first = A[0, 0] * b[0] + A[0, 1] * b[1]
-    b[1] = A[1, 0] * b[0] + A[1, 1] * b[1]
-    b[0] = first
-
-
-@njit(**OPTIONS)
-def lu(A: Any, pivots: Any) -> None:
-    """LU with partial pivoting, as LAPACK's getrf."""
-    n = len(A)
-    for k in range(n):
-        best = k
-        for i in range(k + 1, n):
-            if abs(A[i, k]) > abs(A[best, k]):
-                best = i
-        pivots[k] = best
-        if best != k:
-            for j in range(n):
-                A[k, j], A[best, j] = A[best, j], A[k, j]
-        for i in range(k + 1, n):
-            A[i, k] /= A[k, k]
-            for j in range(k + 1, n):
-                A[i, j] -= A[i, k] * A[k, j]
-
-
-@njit(**OPTIONS)
-def lu_solve(A: Any, pivots: Any, b: Any) -> None:
-    n = len(A)
-    for k in range(n):  # rows were exchanged whole, so the right-hand side is first
-        b[k], b[pivots[k]] = b[pivots[k]], b[k]
-    for k in range(n):
-        for i in range(k + 1, n):
-            b[i] -= A[i, k] * b[k]
-    for k in range(n - 1, -1, -1):
-        for j in range(k + 1, n):
-            b[k] -= A[k, j] * b[j]
-        b[k] /= A[k, k]
-
-
-@njit(**OPTIONS)
-def cholesky(A: Any, pivots: Any) -> None:
-    """Cholesky of the normal equations, as LAPACK's potrf."""
-    for k in range(len(A)):
-        for j in range(k):
-            A[k, k] -= A[k, j] * A[k, j]
-        A[k, k] = np.sqrt(A[k, k])
-        for i in range(k + 1, len(A)):
-            for j in range(k):
-                A[i, k] -= A[i, j] * A[k, j]
-            A[i, k] /= A[k, k]
-
-
-@njit(**OPTIONS)
-def cholesky_solve(A: Any, pivots: Any, b: Any) -> None:
-    n = len(A)
-    for k in range(n):
-        b[k] /= A[k, k]
-        for i in range(k + 1, n):
-            b[i] -= A[i, k] * b[k]
-    for k in range(n - 1, -1, -1):
-        for j in range(k + 1, n):
-            b[k] -= A[j, k] * b[j]
-        b[k] /= A[k, k]
 
 
 # ---- of a type ----------------------------------------------------------------------------------------------------
@@ -115,60 +40,51 @@ class PaperSizes:
 
 
 @cache
-def _linear(module: ModuleType) -> tuple[Any, Any]:
-    """Return what forms and factors Φ_φ or Φ_φᵀ Φ_φ, and what solves with rows of Φ_φ X = rows."""
+def _linear(module: ModuleType, m: int) -> tuple[Any, Any]:
+    """Return what forms and factors Φ_φ or Φ_φᵀ Φ_φ, and what solves Φ_φ X = rows with m columns."""
     n = PaperSizes.of(module)
     p, r, redundant, jacobian = n.p, n.r, n.p > n.r, module.jacobian_dependent_at
-    factor, substitute = (lu, lu_solve) if not redundant else (cholesky, cholesky_solve)
-    if p == r == 2:
-        factor, substitute = inverse_of_two, times_inverse
+    factor, substitute = inverse_of_two(m) if p == r == 2 else cholesky(r, m) if redundant else lu(r, m)
+    normal, project = normal_matrix(p, r), add_transposed_times(p, r, m)
 
     @njit(**OPTIONS)
     def system(x: Any, hs: Any, ps: Any, t: Any, P: Any, A: Any, pivots: Any) -> None:
         jacobian(x, hs, ps, t, P)
-        for i in range(r):
-            for j in range(r):
-                if redundant:
-                    total = 0.0
-                    for k in range(p):
-                        total += P[k, i] * P[k, j]
-                    A[i, j] = total
-                else:
-                    A[i, j] = P[i, j]
+        if redundant:
+            normal(P, A)
+        else:
+            A[:] = P
         factor(A, pivots)
 
     @njit(**OPTIONS)
-    def solve(P: Any, A: Any, pivots: Any, rows: Any, b: Any) -> None:
-        for i in range(r):
-            if redundant:
-                total = 0.0
-                for k in range(p):
-                    total += P[k, i] * rows[k]
-                b[i] = total
-            else:
-                b[i] = rows[i]
-        substitute(A, pivots, b)
+    def solve(P: Any, A: Any, pivots: Any, rows: Any, X: Any) -> None:
+        if redundant:
+            X[:] = 0.0
+            project(P, rows, X)
+        else:
+            X[:] = rows
+        substitute(A, pivots, X)
 
     return system, solve
 
 
 @cache
 def _columns(module: ModuleType) -> Any:
-    """Return what finds Φ_h (with Φ_t) and the columns of K, Eq. 25a or 28a, one by one; that of time is S b."""
+    """Return what finds Φ_h (with Φ_t) and the columns of K, Eq. 25a or 28a; that of time is S b."""
     n = PaperSizes.of(module)
-    p, s, columns, jacobian_h, velocity_rhs = n.p, n.s, n.columns, module.jacobian_independent_at, module.velocity_rhs
-    _, solve = _linear(module)
+    p, r, s, columns = n.p, n.r, n.s, n.columns
+    jacobian_h, velocity_rhs = module.jacobian_independent_at, module.velocity_rhs
+    _, solve = _linear(module, columns)
 
     @njit(**OPTIONS)
-    def coefficients(x: Any, hs: Any, ps: Any, t: Any, P: Any, H: Any, A: Any, pivots: Any, K: Any, b: Any) -> None:
+    def coefficients(x: Any, hs: Any, ps: Any, t: Any, P: Any, H: Any, A: Any, pivots: Any, K: Any) -> None:
         jacobian_h(x, hs, ps, t, H[:, :s])
         if columns > s:
             rows = velocity_rhs(x, hs, ps, to_fixed_tuple(np.zeros(s), s), t)
             for k in range(p):
                 H[k, s] = -rows[k]
-        for j in range(columns):
-            solve(P, A, pivots, -H[:, j], b)
-            K[:, j] = b
+        solve(P, A, pivots, H.reshape(p * columns), K.reshape(r * columns))
+        K[:] = -K
 
     return coefficients
 
@@ -207,48 +123,46 @@ def _derivative(module: ModuleType) -> Any:
     """Return what finds L_i: by Eq. 39, or by Eq. 43 with its bracket as it stands, for all columns of h."""
     n = PaperSizes.of(module)
     p, r, columns, redundant = n.p, n.r, n.columns, n.p > n.r
-    moved, (_, solve) = _moved(module), _linear(module)
-    substitute = cholesky_solve
+    moved, (_, solve) = _moved(module), _linear(module, columns)
+    _, substitute = cholesky(r, columns)
+    bracket, project = add_transposed_times(p, r, r), add_transposed_times(p, r, columns)
 
     @njit(**OPTIONS)
-    def square(K: Any, D: Any, E: Any, P: Any, A: Any, pivots: Any, rows: Any, b: Any, L: Any) -> None:
-        for j in range(columns):
-            for a in range(p):
-                total = E[a, j]
-                for k in range(r):
-                    total += D[a, k] * K[k, j]
-                rows[a] = -total
-            solve(P, A, pivots, rows, b)
-            L[:, j] = b
+    def square(K: Any, D: Any, E: Any, P: Any, A: Any, pivots: Any, L: Any) -> None:
+        for a in range(p):
+            for k in range(r):
+                f = D[a, k]
+                for j in range(columns):
+                    E[a, j] += f * K[k, j]
+        solve(P, A, pivots, E.reshape(p * columns), L.reshape(r * columns))
 
     @njit(**OPTIONS)
-    def normal(K: Any, D: Any, E: Any, P: Any, H: Any, A: Any, pivots: Any, b: Any, G: Any, L: Any) -> None:
+    def normal(K: Any, D: Any, E: Any, P: Any, H: Any, A: Any, pivots: Any, G: Any, L: Any) -> None:
+        G[:], L[:] = 0.0, 0.0
+        flat = L.reshape(r * columns)
+        bracket(D, P.reshape(p * r), G.reshape(r * r))
+        project(D, H.reshape(p * columns), flat)
+        project(P, E.reshape(p * columns), flat)
         for a in range(r):
-            for j in range(r):
-                G[a, j] = 0.0
-                for k in range(p):
-                    G[a, j] += D[k, a] * P[k, j] + P[k, a] * D[k, j]
-        for j in range(columns):
-            for a in range(r):
-                total = 0.0
-                for k in range(p):
-                    total += D[k, a] * H[k, j] + P[k, a] * E[k, j]
-                for k in range(r):
-                    total += G[a, k] * K[k, j]
-                b[a] = -total
-            substitute(A, pivots, b)
-            L[:, j] = b
+            for k in range(r):
+                f = G[a, k] + G[k, a]  # D'P + P'D
+                for j in range(columns):
+                    L[a, j] += f * K[k, j]
+        substitute(A, pivots, flat)
 
     @njit(**OPTIONS)
     def derivative(
         i: Any, x: Any, hs: Any, ps: Any, t: Any, P: Any, H: Any, A: Any, pivots: Any, K: Any, D: Any, E: Any, G: Any,
-        rows: Any, L: Any, b: Any,
+        L: Any,
     ) -> None:  # fmt: skip
         moved(i, x, hs, ps, t, K, D, E)
         if redundant:
-            normal(K, D, E, P, H, A, pivots, b, G, L[i])
+            normal(K, D, E, P, H, A, pivots, G, L[i])
         else:
-            square(K, D, E, P, A, pivots, rows, b, L[i])
+            square(K, D, E, P, A, pivots, L[i])
+        for a in range(r):
+            for j in range(columns):
+                L[i, a, j] = -L[i, a, j]
 
     return derivative
 
@@ -258,7 +172,7 @@ def _newton(module: ModuleType) -> Any:
     """Return what finds φ, Eq. 19a or 21, until |Φ| is small: the number of iterations, -1 where it does not."""
     n = PaperSizes.of(module)
     p, r, constraint_at = n.p, n.r, module.constraint_at
-    system, solve = _linear(module)
+    system, solve = _linear(module, 1)
 
     @njit(**OPTIONS)
     def newton(
@@ -289,14 +203,14 @@ def _rates(module: ModuleType, tensor: bool) -> tuple[Any, Any]:
     n = PaperSizes.of(module)
     p, r, s, columns = n.p, n.r, n.s, n.columns
     velocity_rhs, acceleration_rhs = module.velocity_rhs, module.acceleration_rhs
-    _, solve = _linear(module)
+    _, solve = _linear(module, 1)
     coefficients, derivative = _columns(module), _derivative(module)
 
     @njit(**OPTIONS)
     def first(x: Any, hs: Any, ps: Any, t: Any, rate: Any, P: Any, H: Any, A: Any, pivots: Any, K: Any, rows: Any,
               b: Any) -> None:  # fmt: skip
         if tensor:
-            coefficients(x, hs, ps, t, P, H, A, pivots, K, b)
+            coefficients(x, hs, ps, t, P, H, A, pivots, K)
             for a in range(r):
                 b[a] = 0.0
                 for j in range(columns):
@@ -312,7 +226,7 @@ def _rates(module: ModuleType, tensor: bool) -> tuple[Any, Any]:
                K: Any, D: Any, E: Any, G: Any, L: Any, rows: Any, b: Any) -> None:  # fmt: skip
         if tensor:
             for i in moving:
-                derivative(i, x, hs, ps, t, P, H, A, pivots, K, D, E, G, rows, L, b)
+                derivative(i, x, hs, ps, t, P, H, A, pivots, K, D, E, G, L)
             for a in range(r):
                 total = 0.0
                 for j in range(columns):
@@ -339,9 +253,9 @@ def paper_sweep(module: ModuleType, tensor: bool) -> Callable[..., tuple[int, in
     """
     n = PaperSizes.of(module)
     p, r, s, n_par, columns = n.p, n.r, n.s, n.par, n.columns
-    newton, (system, _), (first, second) = _newton(module), _linear(module), _rates(module, tensor)
+    newton, (system, _), (first, second) = _newton(module), _linear(module, 1), _rates(module, tensor)
 
-    @njit(**OPTIONS)
+    @njit(**SWEPT)
     def sweep(
         time: Any, q: Any, h_rows: Any, phi_rows: Any, moving: Any, par: Any, tolerance: Any, upto: Any
     ) -> tuple[int, int]:

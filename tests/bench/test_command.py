@@ -212,14 +212,23 @@ def test_slider_crank_beside_kinepy_is_balanced():
 
 @pytest.mark.long
 def test_the_papers_tables_and_figures(tmp_path, capsys):
-    out = tmp_path / "paper.json"
-    options = ["--paper", "--case", "planar", "--sizes", "22", "--plots", str(tmp_path), "--json", str(out)]
-    assert _bench(*options) == 0
-    shown = capsys.readouterr().out
-    for table in ("Table 3, planar", "Table 4, spatial", "Table 5, spatial"):
-        assert table in shown
+    rows = []
+    for case, size, tables in (("planar", 22, ("Table 3, planar",)), ("spatial", 14, ("Table 4, sp", "Table 5, sp"))):
+        out = tmp_path / f"{case}.json"
+        assert (
+            _bench("--paper", "--case", case, "--sizes", str(size), "--plots", str(tmp_path), "--json", str(out)) == 0
+        )
+        shown = capsys.readouterr().out
+        assert all(table in shown for table in tables)
+        rows += json.loads(out.read_text("utf-8"))[f"paper_{case}"]
     assert {p.name for p in tmp_path.glob("*.png")} == {"figure7.png", "figure8.png", "figure9.png"}
-    found = json.loads(out.read_text("utf-8"))
-    for row in (*found["paper_planar"], *found["paper_spatial"]):
-        # every method finds the same motion; the paper's Newton ends at |Φ| of 4e-11 for rods of 6 m
-        assert max(row["error"].values()) < 1e-9
+    assert [row["nEq"] for row in rows] == [22, 14, 14, 14]
+    # every method finds the same motion; the paper's Newton ends at |Φ| of 4e-11 for rods of 6 m
+    assert max(max(row["error"].values()) for row in rows) < 1e-9
+    assert _bench("--paper", "--case", "zoo") == 2
+    assert "planar and spatial" in capsys.readouterr().err
+
+
+def test_parts_of_what_users_call(capsys):
+    assert _bench("--case", "users", "runs") == 2
+    assert "did you mean 'run'" in " ".join(capsys.readouterr().err.split())

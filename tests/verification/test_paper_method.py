@@ -12,17 +12,7 @@ import assurgent
 from assurgent.bench import chains
 from assurgent.bench.competitors import Modular
 from assurgent.cli.commands import main
-from assurgent.verification.paper_kernels import (
-    ACCELERATION,
-    POSITION,
-    cholesky,
-    cholesky_solve,
-    inverse_of_two,
-    lu,
-    lu_solve,
-    paper_sweep,
-    times_inverse,
-)
+from assurgent.verification.paper_kernels import ACCELERATION, POSITION, paper_sweep
 from assurgent.verification.paper_method import step_through
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -50,23 +40,6 @@ def test_newton_from_the_step_before_needs_small_steps() -> None:
 def test_the_tensor_in_the_papers_way() -> None:
     found = assurgent.Mechanism.load(EXAMPLES / "four-bar.toml").compare(["td", "3ot-paper"])
     assert max(found.methods[1].difference.values()) < 1e-10
-
-
-def test_small_systems_against_numpy() -> None:
-    rng = np.random.default_rng(2)
-    for n in (2, 5):
-        M, b = rng.normal(size=(n, n)), rng.normal(size=n)
-        M[0, 0] = 0.0  # a pivot must be looked for
-        pivots = np.zeros(n, dtype=np.int64)
-        for A, factor, solve in ((M, lu, lu_solve), (M.T @ M, cholesky, cholesky_solve)):
-            factors, x = A.copy(), b.copy()
-            factor(factors, pivots)
-            solve(factors, pivots, x)
-            assert A @ x == pytest.approx(b, rel=1e-9)
-    inverse, x = M[:2, 1:3].copy(), b[:2].copy()
-    inverse_of_two(inverse, pivots)
-    times_inverse(inverse, pivots, x)
-    assert M[:2, 1:3] @ x == pytest.approx(b[:2], rel=1e-9)
 
 
 @pytest.mark.long
