@@ -85,7 +85,8 @@ def advance(  # type: ignore[no-untyped-def]
 ):
     """Take at most `most` steps towards the end; K[0] holds the rates at the present state, which is projected."""
     end, rtol, n = control[END], control[RTOL], len(y)
-    spare = STAGES + 3
+    first, one, more, spare = np.int64(0), np.int64(1), np.int64(STAGES + 1), np.int64(STAGES + 3)
+    last, row = np.int64(STAGES), np.int64(8)  # literals would be compiled for anew
     for _ in range(most):
         t = control[TIME]
         least = 10.0 * abs(np.nextafter(t, np.inf) - t)
@@ -96,7 +97,7 @@ def advance(  # type: ignore[no-untyped-def]
             ahead = min(t + h, end)
             h = ahead - t
             error = -1.0
-            if stages(ints, x, t, h, y, K, trial, 1, STAGES):
+            if stages(ints, x, t, h, y, K, trial, one, last):
                 error = error_of(h, y, K, trial, atol, rtol)
             counts[EVALUATIONS] += STAGES
             if 0.0 <= error < 1.0:
@@ -110,12 +111,12 @@ def advance(  # type: ignore[no-untyped-def]
         for i in range(n):
             F[7, i] = trial[i]
         if k < len(times) and times[k] < ahead:
-            if not stages(ints, x, t, h, y, K, trial, STAGES + 1, STAGES + 3):
+            if not stages(ints, x, t, h, y, K, trial, more, spare):
                 return FAILED
             dense(h, y, K, F)
             counts[EVALUATIONS] += 3
         while k < len(times) and times[k] < ahead:
-            interpolate((times[k] - t) / h, y, F, F, 8)
+            interpolate((times[k] - t) / h, y, F, F, row)
             if not project(ints, x, times[k], F[8]) or not note(
                 ints, x, times[k], F[8], K, spare, k, kept, bends, turns
             ):
@@ -125,12 +126,12 @@ def advance(  # type: ignore[no-untyped-def]
         for i in range(n):
             y[i] = F[7, i]
         control[TIME] = ahead
-        if not project(ints, x, ahead, y) or not rates(ints, x, ahead, y, K, 0):
+        if not project(ints, x, ahead, y) or not rates(ints, x, ahead, y, K, first):
             return LOST
         counts[EVALUATIONS] += 1
         call2(ints[OWN + place.FINISH], (ints[heads.OWN_INTS], ints[heads.OWN_FLOATS]))
         while k < len(times) and times[k] <= ahead:
-            if not note(ints, x, ahead, y, K, 0, k, kept, bends, turns):
+            if not note(ints, x, ahead, y, K, first, k, kept, bends, turns):
                 return LOST
             k += 1
             counts[NEXT] = k

@@ -120,6 +120,7 @@ def advance(  # type: ignore[no-untyped-def]
     """
     end, rtol, projected, five = control[END], control[TOLERANCE], counts[PROJECTED], counts[ORDER] == FIVE
     exponent, last = (-0.2, STAGES5) if five else (-0.125, STAGES8)
+    one, more, spare = np.int64(1), np.int64(STAGES8 + 1), np.int64(STAGES8 + 3)  # literals would be compiled for anew
     for _ in range(most):
         t = control[TIME]
         least = 10.0 * abs(np.nextafter(t, np.inf) - t)
@@ -131,7 +132,7 @@ def advance(  # type: ignore[no-untyped-def]
             ahead = min(t + h, end)
             h = ahead - t
             error = -1.0
-            if stages(s, A, C, t, h, y, K, trial, 1, last):
+            if stages(s, A, C, t, h, y, K, trial, one, last):
                 error = error5(h, y, K, trial, atol, rtol) if five else error_of(h, y, K, trial, atol, rtol)
             counts[EVALUATIONS] += last
             if 0.0 <= error < 1.0:
@@ -150,7 +151,7 @@ def advance(  # type: ignore[no-untyped-def]
         k = counts[NEXT]
         if k < len(times) and times[k] <= ahead:
             if times[k] < ahead and not five:
-                if not stages(s, A, C, t, h, y, K, F[0], STAGES8 + 1, STAGES8 + 3):
+                if not stages(s, A, C, t, h, y, K, F[0], more, spare):
                     return FAILED
                 dense(h, y, K, F)
                 counts[EVALUATIONS] += 3
@@ -160,8 +161,8 @@ def advance(  # type: ignore[no-untyped-def]
                 elif five:
                     inside5((times[k] - t) / h, h, y, K, F[0])
                 else:
-                    interpolate((times[k] - t) / h, y, F, K, STAGES8 + 3)
-                state = F[0] if five or times[k] == ahead else K[STAGES8 + 3]
+                    interpolate((times[k] - t) / h, y, F, K, spare)
+                state = F[0] if five or times[k] == ahead else K[spare]
                 if not settle(s, times[k], state, projected):
                     return FAILED
                 if projected != 0:  # otherwise what lies between the steps is less exact than they are

@@ -231,6 +231,8 @@ def advance(  # type: ignore[no-untyped-def]
     kinetic energy, integrated from the power of all loads and drivers: after a step it must be that of the rates.
     """
     end, rtol, n = control[END], control[RTOL], len(y)
+    one, last, more, spare = np.int64(1), np.int64(STAGES), np.int64(STAGES + 1), np.int64(STAGES + 3)  # no literals:
+    room = np.int64(0)  # each would be compiled for anew
     for _ in range(PATIENCE):
         t = control[TIME]
         least = 10.0 * abs(np.nextafter(t, np.inf) - t)
@@ -244,7 +246,7 @@ def advance(  # type: ignore[no-untyped-def]
                 ahead = end
             h = ahead - t
             error = -1.0
-            if stages(ints, x, t, h, y, K, trial, 1, STAGES):
+            if stages(ints, x, t, h, y, K, trial, one, last):
                 error = error_of(h, y, K, trial, atol, rtol)
             counts[EVALUATIONS] += STAGES
             if 0.0 <= error < 1.0 and not goes_on(ints, x, trial[n - 1], control):
@@ -267,7 +269,7 @@ def advance(  # type: ignore[no-untyped-def]
             for i in range(n):
                 F[7, i] = trial[i]
             if times[k] < ahead:
-                if not stages(ints, x, t, h, y, K, trial, STAGES + 1, STAGES + 3):
+                if not stages(ints, x, t, h, y, K, trial, more, spare):
                     return FAILED
                 dense(h, y, K, F)
                 counts[EVALUATIONS] += 3
@@ -278,7 +280,7 @@ def advance(  # type: ignore[no-untyped-def]
                 else:
                     interpolate((times[k] - t) / h, y, F, out, k)
                 k += 1
-            counts[NEXT] = evaluate(ints, x, times, out, counts[NEXT], k, K, 0, rows, angles, turns, counts[FIRST])
+            counts[NEXT] = evaluate(ints, x, times, out, counts[NEXT], k, K, room, rows, angles, turns, counts[FIRST])
             if counts[NEXT] < k:
                 return LOST
             for i in range(n):
@@ -299,7 +301,7 @@ def march(ints, x, y, K, trial, control, counts, times, out, rows, angles, turns
 
     It returns as `advance` does; counts[NEXT] is the asked time that is under way.
     """
-    n = len(y)
+    n, room, first = len(y), np.int64(4), np.int64(0)
     for _ in range(PATIENCE):
         k = counts[NEXT]
         t = control[TIME]
@@ -314,7 +316,7 @@ def march(ints, x, y, K, trial, control, counts, times, out, rows, angles, turns
         for i in range(n):
             trial[i] = y[i] + h / 6.0 * (K[0, i] + 2.0 * (K[1, i] + K[2, i]) + K[3, i])
         ahead = times[k] if left == 1.0 else t + h
-        if not rates(ints, x, ahead, trial, K, 0) or not goes_on(ints, x, trial[n - 1], control):
+        if not rates(ints, x, ahead, trial, K, first) or not goes_on(ints, x, trial[n - 1], control):
             return FAILED
         trial[n - 1] = x[chain.KINETIC]
         for i in range(n):
@@ -327,7 +329,7 @@ def march(ints, x, y, K, trial, control, counts, times, out, rows, angles, turns
         if left == 1.0:
             for i in range(n):
                 out[k, i] = y[i]
-            counts[NEXT] = evaluate(ints, x, times, out, k, k + 1, K, 4, rows, angles, turns, counts[FIRST])
+            counts[NEXT] = evaluate(ints, x, times, out, k, k + 1, K, room, rows, angles, turns, counts[FIRST])
             if counts[NEXT] == k:
                 return LOST
         if why != GO_ON or ahead >= control[END]:

@@ -9,6 +9,7 @@ import functools
 import math
 from typing import Any
 
+import numpy as np
 from numba import carray, cfunc, njit, types
 from numba.extending import intrinsic
 
@@ -255,9 +256,9 @@ def lines(head, first, last, work):  # type: ignore[no-untyped-def]
 def evaluate(head, t):  # type: ignore[no-untyped-def]
     """Φ, Φ̇, J and γ of all lines."""
     prepare(head, t)
-    w = head[place.WIDTH]
-    lines(head, 0, head[place.LINES], carray(doubles(head[place.WORK]), (6, 2 + 3 * w)))
-    rates(head, 0, head[place.LINES])
+    w, first = head[place.WIDTH], np.int64(0)  # a literal would be compiled for anew
+    lines(head, first, head[place.LINES], carray(doubles(head[place.WORK]), (6, 2 + 3 * w)))
+    rates(head, first, head[place.LINES])
 
 
 @njit(**OPTIONS)

@@ -102,7 +102,12 @@ class JointTable:
         return float(np.ptp(places, axis=0).max()) if places else 0.0
 
     def given(self, bodies: BodyLanes) -> Array:
-        """Return the rows of the cams (cam x 3 x lane) at the places where they touch."""
+        """Return the rows of the cams (cam x 3 x lane) at the places where they touch.
+
+        In space there are none, and the array has no such axes: compiled code sees by its type which rows it needs.
+        """
+        if not bodies.planar:
+            return np.zeros(len(bodies))
         found = np.zeros((len(self.cams), 3, len(bodies)))
         index = {name: k for k, name in enumerate(self.model.bodies)}
         for k, joint in enumerate(self.cams):

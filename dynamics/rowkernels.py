@@ -83,7 +83,10 @@ def _planar_rows(item, number, origin, rotation, given, lo, count, point, rows):
     """Write the rows of one planar item (rows x 3 x lane) and its point (2 x lane)."""
     kind, k, n = item[KIND], item[FIRST], item[SECOND]
     _point(item, number, origin, rotation, lo, count, point)
-    rows[: item[ROWS], :, :count] = 0.0
+    for r in range(item[ROWS]):
+        for c in range(rows.shape[1]):
+            for i in range(count):
+                rows[r, c, i] = 0.0
     if kind == R2:
         for i in range(count):
             rows[0, 0, i] = rows[1, 1, i] = 1.0
@@ -119,8 +122,8 @@ def _planar_rows(item, number, origin, rotation, given, lo, count, point, rows):
 
 @njit(**OPTIONS)
 @dated
-def _turned(rotation, k, number, at, lane):  # type: ignore[no-untyped-def]
-    x, y, z, R = number[at], number[at + 1], number[at + 2], rotation[k]
+def _turned(rotation, k, local, lane):  # type: ignore[no-untyped-def]
+    x, y, z, R = local[0], local[1], local[2], rotation[k]
     return (R[0, 0, lane] * x + R[0, 1, lane] * y + R[0, 2, lane] * z,
             R[1, 0, lane] * x + R[1, 1, lane] * y + R[1, 2, lane] * z,
             R[2, 0, lane] * x + R[2, 1, lane] * y + R[2, 2, lane] * z)  # fmt: skip
@@ -134,8 +137,8 @@ def _cross(a, b):  # type: ignore[no-untyped-def]
 
 @njit(**OPTIONS)
 @dated
-def _set(rows, r, at, i, v, factor):  # type: ignore[no-untyped-def]
-    rows[r, at, i], rows[r, at + 1, i], rows[r, at + 2, i] = factor * v[0], factor * v[1], factor * v[2]
+def _set(row, i, v, factor):  # type: ignore[no-untyped-def]
+    row[0, i], row[1, i], row[2, i] = factor * v[0], factor * v[1], factor * v[2]
 
 
 @njit(**OPTIONS)
@@ -154,9 +157,12 @@ def _spatial_rows(item, number, origin, rotation, lo, count, point, rows):  # ty
     """Write the rows of one spatial item (rows x 6 x lane) and its point (3 x lane)."""
     kind, k, n = item[KIND], item[FIRST], item[SECOND]
     _point(item, number, origin, rotation, lo, count, point)
-    rows[: item[ROWS], :, :count] = 0.0
+    for r in range(item[ROWS]):
+        for c in range(rows.shape[1]):
+            for i in range(count):
+                rows[r, c, i] = 0.0
     if kind == GEAR3:
-        own_row(item, number, rotation, 1, lo, count, rows[0])
+        own_row(item, number, rotation, np.int64(1), lo, count, rows[0])
         return
     r = 0
     if kind in (R3, S3, U3):
@@ -169,54 +175,54 @@ def _spatial_rows(item, number, origin, rotation, lo, count, point, rows):  # ty
     for i in range(count):
         lane = lo + i
         if kind == SPIN3:
-            _set(rows, 0, 3, i, _turned(rotation, n, number, AXIS_B, lane), 1.0)
+            _set(rows[0, 3:], i, _turned(rotation, n, number[AXIS_B:], lane), 1.0)
             continue
         if kind == DISTANCE3:
-            a = _turned(rotation, k, number, A, lane)
+            a = _turned(rotation, k, number[A:], lane)
             x = point[0, i] - origin[0, k, 0, lane] - a[0]
             y = point[1, i] - origin[0, k, 1, lane] - a[1]
             z = point[2, i] - origin[0, k, 2, lane] - a[2]
             length = np.sqrt(x * x + y * y + z * z)
-            _set(rows, 0, 0, i, (x, y, z), 1.0 / length if length > 0.0 else 0.0)
+            _set(rows[0, 0:], i, (x, y, z), 1.0 / length if length > 0.0 else 0.0)
             continue
-        axis = _turned(rotation, k, number, AXIS_A, lane)
+        axis = _turned(rotation, k, number[AXIS_A:], lane)
         if kind in (SLIDE3, ON_PLANE3):
-            _set(rows, 0, 0, i, axis, 1.0)
+            _set(rows[0, 0:], i, axis, 1.0)
             continue
         if kind == ON_CYLINDER3:
-            a = _turned(rotation, k, number, A, lane)
+            a = _turned(rotation, k, number[A:], lane)
             x = point[0, i] - origin[0, k, 0, lane] - a[0]
             y = point[1, i] - origin[0, k, 1, lane] - a[1]
             z = point[2, i] - origin[0, k, 2, lane] - a[2]
             along = x * axis[0] + y * axis[1] + z * axis[2]
             x, y, z = x - along * axis[0], y - along * axis[1], z - along * axis[2]
             length = np.sqrt(x * x + y * y + z * z)
-            _set(rows, 0, 0, i, (x, y, z), 1.0 / length if length > 0.0 else 0.0)
+            _set(rows[0, 0:], i, (x, y, z), 1.0 / length if length > 0.0 else 0.0)
             continue
-        other = _turned(rotation, n, number, AXIS_B, lane)
+        other = _turned(rotation, n, number[AXIS_B:], lane)
         if kind == U3:
-            _set(rows, 3, 3, i, _cross(axis, other), -1.0)
+            _set(rows[3, 3:], i, _cross(axis, other), -1.0)
             continue
-        normal = _turned(rotation, k, number, NORMAL_A, lane)
+        normal = _turned(rotation, k, number[NORMAL_A:], lane)
         binormal = _cross(axis, normal)
         if kind == TURN3:
-            _set(rows, 0, 3, i, _turn_couple(normal, binormal, _turned(rotation, n, number, NORMAL_B, lane)), 1.0)
+            _set(rows[0, 3:], i, _turn_couple(normal, binormal, _turned(rotation, n, number[NORMAL_B:], lane)), 1.0)
             continue
         if kind in (P3, C3, H3):
-            _set(rows, 0, 0, i, normal, 1.0)
-            _set(rows, 1, 0, i, binormal, 1.0)
+            _set(rows[0, 0:], i, normal, 1.0)
+            _set(rows[1, 0:], i, binormal, 1.0)
             r = 2
         elif kind == PLANAR3:
-            _set(rows, 0, 0, i, axis, 1.0)
+            _set(rows[0, 0:], i, axis, 1.0)
             r = 1
-        _set(rows, r, 3, i, _cross(normal, other), -1.0)
-        _set(rows, r + 1, 3, i, _cross(binormal, other), -1.0)
+        _set(rows[r, 3:], i, _cross(normal, other), -1.0)
+        _set(rows[r + 1, 3:], i, _cross(binormal, other), -1.0)
         if kind == P3:
-            _set(rows, 4, 3, i, _cross(binormal, _turned(rotation, n, number, NORMAL_B, lane)), -1.0)
+            _set(rows[4, 3:], i, _cross(binormal, _turned(rotation, n, number[NORMAL_B:], lane)), -1.0)
         elif kind == H3:
-            couple = _turn_couple(normal, binormal, _turned(rotation, n, number, NORMAL_B, lane))
-            _set(rows, 4, 0, i, axis, 1.0)
-            _set(rows, 4, 3, i, couple, -number[NUMBER])
+            couple = _turn_couple(normal, binormal, _turned(rotation, n, number[NORMAL_B:], lane))
+            _set(rows[4, 0:], i, axis, 1.0)
+            _set(rows[4, 3:], i, couple, -number[NUMBER])
 
 
 @njit(**OPTIONS)
@@ -230,11 +236,12 @@ def own_row(item, number, rotation, role, lo, count, row):  # type: ignore[no-un
     if item[KIND] != GEAR3:
         return False
     carrier = item[THIRD]
-    row[:, :count] = 0.0
     for i in range(count):
+        for c in range(3):
+            row[c, i] = 0.0
         one, two = (
-            _turned(rotation, carrier, number, AXIS_A, lo + i),
-            _turned(rotation, carrier, number, AXIS_B, lo + i),
+            _turned(rotation, carrier, number[AXIS_A:], lo + i),
+            _turned(rotation, carrier, number[AXIS_B:], lo + i),
         )
         f, g = (-number[NUMBER], 0.0) if role == 0 else (0.0, 1.0) if role == 1 else (number[NUMBER], -1.0)
         for c in range(3):
@@ -245,7 +252,8 @@ def own_row(item, number, rotation, role, lo, count, row):  # type: ignore[no-un
 @njit(**OPTIONS)
 @dated
 def item_rows(item, number, origin, rotation, given, lo, count, point, rows):  # type: ignore[no-untyped-def]
-    if origin.shape[2] == 2:
+    """Write the rows of one item; of which space tells the type of `given`: the others are not compiled."""
+    if given.ndim == 3:
         _planar_rows(item, number, origin, rotation, given, lo, count, point, rows)
     else:
         _spatial_rows(item, number, origin, rotation, lo, count, point, rows)
@@ -326,7 +334,10 @@ def item_wrenches(items, numbers, which, origin, rotation, given, multipliers, w
             item = items[e]
             item_rows(item, numbers[e], origin, rotation, given, lo, count, point, rows)
             _summed(rows, item[ROWS], multipliers, item[ROW], lo, count, total)
-            wrenches[e, :, lo : lo + count] = total[:, :count]
+            for c in range(w):
+                out, x = wrenches[e, c], total[c]
+                for i in range(count):  # slices would bring the texts of their messages along
+                    out[lo + i] = x[i]
 
 
 @njit(**OPTIONS)
@@ -347,11 +358,12 @@ def sum_wrenches(start, columns, factors, wrenches, out):  # type: ignore[no-unt
 @dated
 def _summed(rows, n, multipliers, at, lo, count, total):  # type: ignore[no-untyped-def]
     """The wrench of all rows of an item with their multipliers."""
-    total[:, :count] = 0.0
-    for r in range(n):
-        f = multipliers[at + r]
-        for c in range(total.shape[0]):
-            out, x = total[c], rows[r, c]
+    for c in range(total.shape[0]):
+        out = total[c]
+        for i in range(count):
+            out[i] = 0.0
+        for r in range(n):
+            f, x = multipliers[at + r], rows[r, c]
             for i in range(count):
                 out[i] += f[lo + i] * x[i]
 
@@ -362,17 +374,18 @@ def dense_rows(items, numbers, which, places, lanes, origin, rotation, given, ou
     """Rows on the twists of bodies as dense matrices (lane x row x column); body k begins at column places[k]."""
     d, w = origin.shape[2], 3 if origin.shape[2] == 2 else 6
     point, arm, rows, part = np.empty((d, 1)), np.empty((d, 1)), np.empty((6, w, 1)), np.empty((w, 1))
+    one = np.int64(1)  # a literal would be compiled for anew
     for n in range(len(lanes)):
         lane, at = lanes[n], 0
         for e in which:
             item, number = items[e], numbers[e]
-            item_rows(item, number, origin, rotation, given, lane, 1, point, rows)
+            item_rows(item, number, origin, rotation, given, lane, one, point, rows)
             for r in range(item[ROWS]):
                 for role in range(3):
                     k, factor = shared(item, number, role)
                     if k > 0 and places[k] >= 0:
-                        own_row(item, number, rotation, role, lane, 1, rows[r])
-                        moved(rows[r], factor, point, origin, k, lane, 1, arm, part)
+                        own_row(item, number, rotation, role, lane, one, rows[r])
+                        moved(rows[r], factor, point, origin, k, lane, one, arm, part)
                         for c in range(w):
                             out[n, at + r, places[k] + c] += part[c, 0]
             at += item[ROWS]

@@ -103,6 +103,10 @@ class SemiRecursive(BodyMethod):
         way = self.model.simulation.loops
         system.head[[place.N_CLOSING, place.N_ROWS, place.LOOPS]] = len(lines), rows, LOOPS[way]
         assert joints.items.shape[1] == code.ITEM_SIZE
+        from .semirecursivekernels import piece_addresses
+
+        for at, address in piece_addresses(bool(rows)).items():
+            system.head[at] = address
         self.independent = np.zeros(self.nv, dtype=np.int64)
         size = total if rows else 1
         system.put({

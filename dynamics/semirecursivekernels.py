@@ -2,16 +2,21 @@
 
 Imported only where it runs, because it loads Numba. A state holds the relative coordinates z of the spanning tree (four
 Euler parameters for a ball), then their rates. Loops are closed by the rows of cut joints and drivers in absolute
-coordinates (`generated/joints`) on the bodies of the tree (Eq. 56 to 63 of Yu et al.).
+coordinates (`generated/joints`) on the bodies of the tree (Eq. 56 to 63 of Yu et al.). The pieces call each other by
+their addresses too: each is optimised once, not with everybody who calls it, and those of loops only where there are.
 """
 
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 
+import numpy as np
 from numba import carray, cfunc, njit
 
 from ..codegen import jointcodes as code
+from ..motion.global_kernels import call2
+from ..runtime.sequencer import caller
 from ..runtime.sources import dated
 from . import array_heads as heads
 from . import bodyhead as place
@@ -27,15 +32,28 @@ from .augmentedkernels import (
 )  # fmt: skip
 from .bodyforces import wrenches
 from .jointkernels import CALLED, FAR, INTERNAL, doubles, integers, lines, prepare, rates
-from .treedynamics import add_row, articulate, body_inertia, carry_motion, mass_matrix, shift_force
+from .treedynamics import add_row, articulate, body_inertia, carry_motion, mass_matrix
 from .treehead import BALL
 from .treekinematics import make_columns, move_first, move_second, pose
+
+CLOSING_SIGNATURE = "int64(CPointer(int64), CPointer(float64), int64)"
+PHI, RATE, BEND = range(3)  # which right-hand side the closing rows get
+call3 = caller(3)
 
 
 @njit(**INTERNAL)
 @dated
-def kinematics(head, q, v):  # type: ignore[no-untyped-def]
+def tree_head(ints):  # type: ignore[no-untyped-def]
+    return carray(integers(ints[heads.HEAD + place.OWN_BODIES]), place.SIZE)
+
+
+@dated
+def _kinematics(ints_at, x_at):  # type: ignore[no-untyped-def]
     """Bodies, columns and bias accelerations of the tree."""
+    ints, state = carray(ints_at, FAR), carray(x_at, FAR)
+    head = tree_head(ints)
+    q = state[ints[heads.Y] :]
+    v = q[head[treehead.N_Q] :]
     n, w = head[place.COUNT], head[place.WIDTH]
     nv, second = head[treehead.N_V], head[treehead.SECOND] != 0
     bodies = carray(doubles(head[place.BODIES]), (n, code.BODY2 if w == 3 else code.BODY3))
@@ -62,6 +80,7 @@ def kinematics(head, q, v):  # type: ignore[no-untyped-def]
                 x[i, c] = bodies[i, c]
             make_columns(i, p, first, last, kinds, axes, pitch, to, a, b, bodies, x, columns)
             move_first(i, p, first, last, kinds, axes, pitch, to, a, b, v, bodies, bias)
+    return 0
 
 
 @njit(**INTERNAL)
@@ -98,24 +117,29 @@ def recursion(head):  # type: ignore[no-untyped-def]
             force[k, 5] += cx * fy - cy * fx
 
 
-@njit(**INTERNAL)
 @dated
-def closing_rows(head, t, A, held):  # type: ignore[no-untyped-def]
-    """C_z of all closing rows, scaled, into A behind the rates, and its transpose; Φ, Φ̇ and γ are left with the joints.
+def _closing(ints_at, x_at, what):  # type: ignore[no-untyped-def]
+    """C_z of all closing rows, scaled, into the matrix behind the rates, its transpose, and their right-hand sides.
 
-    `held`: columns of independent rates stay zero.
+    These are less Φ, Φ̇, or γ + J q̈_bias with Baumgarte's terms (Eq. 60).
     """
+    ints, state = carray(ints_at, FAR), carray(x_at, FAR)
+    head = tree_head(ints)
     n, w, nv = head[place.COUNT], head[place.WIDTH], head[treehead.N_V]
+    total = nv + head[treehead.N_ROWS]
+    A, b = carray(doubles(head[treehead.MATRIX]), (total, total)), carray(doubles(head[treehead.SIDE]), total)
     joints = carray(integers(head[place.JOINTS]), jointhead.SIZE)
     bodies = carray(doubles(head[place.BODIES]), (n, code.BODY2 if w == 3 else code.BODY3))
     parent, start = carray(integers(head[treehead.PARENT]), n), carray(integers(head[treehead.FIRST_COLUMN]), n)
-    count, free = carray(integers(head[treehead.N_COLUMNS]), n), carray(integers(head[treehead.INDEPENDENT]), nv)
+    count, bias = carray(integers(head[treehead.N_COLUMNS]), n), carray(doubles(head[place.ACCELERATION]), (n, w))
     columns, x = carray(doubles(head[treehead.COLUMNS]), (nv, w)), carray(doubles(head[treehead.REFERENCE]), (n, 3))
     scales, closing = carray(doubles(head[treehead.SCALES]), FAR), carray(integers(head[treehead.CLOSING]), FAR)
     items = carray(integers(joints[jointhead.ITEMS]), (joints[jointhead.LINES], code.ITEM_SIZE))
     J = carray(doubles(joints[jointhead.J]), (joints[jointhead.ROWS], 3, w))
+    phi, rate = carray(doubles(joints[jointhead.PHI]), FAR), carray(doubles(joints[jointhead.RATE]), FAR)
+    gamma, numbers = carray(doubles(joints[jointhead.GAMMA]), FAR), carray(doubles(head[treehead.STABILISING]), 2)
     work, spare = carray(doubles(joints[jointhead.WORK]), (6, 2 + 3 * w)), carray(doubles(head[treehead.SPARE]), (8, w))
-    prepare(joints, t)
+    prepare(joints, state[heads.TIME])
     at = nv
     for m in range(head[treehead.N_CLOSING]):
         e = closing[m]
@@ -125,53 +149,24 @@ def closing_rows(head, t, A, held):  # type: ignore[no-untyped-def]
         for row in range(items[e, code.ROW], items[e, code.ROW] + items[e, code.ROWS]):
             for c in range(nv):
                 A[at, c] = 0.0
+            bend = gamma[row]
             for role in range(roles):
                 k = items[e, code.FIRST + role]
                 if k > 0:
                     dx, dy = bodies[k, 0] - x[k, 0], bodies[k, 1] - x[k, 1]
                     dz = bodies[k, 2] - x[k, 2] if w == 6 else 0.0
                     for c in range(w):
-                        spare[2, c], spare[3, c] = J[row, role, c], 0.0
-                    shift_force(spare, 2, 3, dx, dy, dz)  # from the centre to the point of reference: Dᵀ
-                    add_row(k, spare[3], parent, start, count, x, columns, spare, A[at])
+                        bend += J[row, role, c] * bias[k, c]
+                    add_row(k, J[row, role], dx, dy, dz, parent, start, count, x, columns, spare, A[at])
             for c in range(nv):
-                if held and free[c] != 0:
-                    A[at, c] = 0.0
                 A[at, c] *= scales[c] / scales[at]
                 A[c, at] = A[at, c]
+            if head[treehead.LOOPS] == treehead.STABILISED:
+                bend += 2.0 * numbers[0] * rate[row] + numbers[1] * numbers[1] * phi[row]
+            side = phi[row] if what == PHI else rate[row] if what == RATE else bend
+            b[at] = -side / scales[at]
             at += 1
-
-
-@njit(**INTERNAL)
-@dated
-def closing_sides(head, b, what):  # type: ignore[no-untyped-def]
-    """Right-hand sides of the closing rows: less Φ (0), Φ̇ (1), or γ + J q̈_bias with Baumgarte's terms (2, Eq. 60)."""
-    n, w, nv = head[place.COUNT], head[place.WIDTH], head[treehead.N_V]
-    joints = carray(integers(head[place.JOINTS]), jointhead.SIZE)
-    items = carray(integers(joints[jointhead.ITEMS]), (joints[jointhead.LINES], code.ITEM_SIZE))
-    J = carray(doubles(joints[jointhead.J]), (joints[jointhead.ROWS], 3, w))
-    phi, rate = carray(doubles(joints[jointhead.PHI]), FAR), carray(doubles(joints[jointhead.RATE]), FAR)
-    gamma, bias = carray(doubles(joints[jointhead.GAMMA]), FAR), carray(doubles(head[place.ACCELERATION]), (n, w))
-    scales, closing = carray(doubles(head[treehead.SCALES]), FAR), carray(integers(head[treehead.CLOSING]), FAR)
-    numbers = carray(doubles(head[treehead.STABILISING]), 2)
-    at = nv
-    for m in range(head[treehead.N_CLOSING]):
-        e = closing[m]
-        for row in range(items[e, code.ROW], items[e, code.ROW] + items[e, code.ROWS]):
-            if what == 0:
-                b[at] = -phi[row] / scales[at]
-            elif what == 1:
-                b[at] = -rate[row] / scales[at]
-            else:
-                total = gamma[row]
-                for role in range(3):
-                    k = items[e, code.FIRST + role]
-                    for c in range(w):
-                        total += J[row, role, c] * bias[k, c]
-                if head[treehead.LOOPS] == treehead.STABILISED:
-                    total += 2.0 * numbers[0] * rate[row] + numbers[1] * numbers[1] * phi[row]
-                b[at] = -total / scales[at]
-            at += 1
+    return 0
 
 
 # ---- closing ------------------------------------------------------------------------------------------------------
@@ -190,24 +185,35 @@ def displace(head, q, change):  # type: ignore[no-untyped-def]
             q[at[m]] += change[to[m]]
 
 
-@njit(**INTERNAL)
 @dated
-def close(head, t, q, v, held):  # type: ignore[no-untyped-def]
-    """Close the loops by the smallest changes of coordinates, then of rates; False where that fails."""
+def _close(ints_at, x_at):  # type: ignore[no-untyped-def]
+    """Close the loops by the smallest changes of coordinates, then of rates; 1 where that fails.
+
+    Where loops are closed by partitioning, the independent coordinates and rates stay.
+    """
+    ints, state = carray(ints_at, FAR), carray(x_at, FAR)
+    head = tree_head(ints)
+    q = state[ints[heads.Y] :]
+    v = q[head[treehead.N_Q] :]
     nv, rows = head[treehead.N_V], head[treehead.N_ROWS]
-    total = nv + rows
+    total, held = nv + rows, head[treehead.LOOPS] == treehead.PARTITIONED
     A, b = carray(doubles(head[treehead.MATRIX]), (total, total)), carray(doubles(head[treehead.SIDE]), total)
-    scales, pivots = carray(doubles(head[treehead.SCALES]), FAR), carray(integers(head[treehead.PIVOTS]), total)
+    scales, free = carray(doubles(head[treehead.SCALES]), FAR), carray(integers(head[treehead.INDEPENDENT]), nv)
+    own, numbers = ints[heads.OWN_INTS], ints[heads.OWN_FLOATS]
     closed = False
     for step in range(CLOSING + 1):
-        kinematics(head, q, v)
-        A[:, :] = 0.0
-        closing_rows(head, t, A, held)
+        call2(head[treehead.KINEMATICS_CODE], (own, numbers))
+        for i in range(total):
+            for j in range(total):
+                A[i, j] = 0.0
+        call3(head[treehead.CLOSING_CODE], (own, numbers, RATE if closed else PHI))
         for i in range(nv):
             A[i, i], b[i] = 1.0, 0.0
-        closing_sides(head, b, 1 if closed else 0)
-        if eliminate(A, b, pivots, total, head[treehead.REDUNDANT] != 0) < 0:
-            return False
+            if held and free[i] != 0:
+                for row in range(nv, total):
+                    A[row, i] = A[i, row] = 0.0
+        if call2(head[treehead.ELIMINATE_CODE], (own, numbers)) != 0:
+            return 1
         largest = 0.0
         for i in range(nv):
             largest = max(largest, abs(b[i]))
@@ -215,19 +221,31 @@ def close(head, t, q, v, held):  # type: ignore[no-untyped-def]
         if closed:
             for i in range(nv):
                 v[i] += b[i]
-            return True
+            return 0
         displace(head, q, b)
         closed = largest < CLOSED
         if step == CLOSING - 1 and not closed:
-            return False
-    return False
+            return 1
+    return 1
+
+
+@dated
+def _eliminate(ints_at, x_at):  # type: ignore[no-untyped-def]
+    """Solve the system of rates and closing rows; 1 where it has no solution."""
+    head = tree_head(carray(ints_at, FAR))
+    total = head[treehead.N_V] + head[treehead.N_ROWS]
+    A, b = carray(doubles(head[treehead.MATRIX]), (total, total)), carray(doubles(head[treehead.SIDE]), total)
+    order = carray(integers(head[treehead.PIVOTS]), total)
+    return 1 if eliminate(A, b, order, total, head[treehead.REDUNDANT] != 0) < 0 else 0
 
 
 # ---- the equations of motion --------------------------------------------------------------------------------------
-@njit(**INTERNAL)
 @dated
-def open_tree(head, out):  # type: ignore[no-untyped-def]
-    """z̈ of an open tree, and the accelerations of its bodies; False where a joint moves no mass."""
+def _open_tree(ints_at, x_at):  # type: ignore[no-untyped-def]
+    """z̈ of an open tree, and the accelerations of its bodies; 1 where a joint moves no mass."""
+    ints, state = carray(ints_at, FAR), carray(x_at, FAR)
+    head = tree_head(ints)
+    out = state[ints[heads.Y] + 2 * ints[heads.FREE] + head[treehead.N_Q] :]
     n, w, nv = head[place.COUNT], head[place.WIDTH], head[treehead.N_V]
     parent, order = carray(integers(head[treehead.PARENT]), n), carray(integers(head[treehead.ORDER]), n - 1)
     start, count = carray(integers(head[treehead.FIRST_COLUMN]), n), carray(integers(head[treehead.N_COLUMNS]), n)
@@ -235,20 +253,28 @@ def open_tree(head, out):  # type: ignore[no-untyped-def]
     M = carray(doubles(head[treehead.RECURSIVE_INERTIA]), (n, w, w))
     force = carray(doubles(head[treehead.RECURSIVE_FORCE]), (n, w))
     kept = carray(doubles(head[treehead.KEPT]), (n, 3, 7, 6))
-    return articulate(order, parent, start, count, x, columns, M, force, head[treehead.SECOND] != 0, kept, out)
+    recursion(head)
+    if not articulate(order, parent, start, count, x, columns, M, force, head[treehead.SECOND] != 0, kept, out):
+        return 1
+    accelerations(head)
+    return 0
 
 
-@njit(**INTERNAL)
 @dated
-def closed_loops(head, t, out):  # type: ignore[no-untyped-def]
-    """z̈ from Eq. 61, 63, and the accelerations of the bodies (less bias) in the recursion's forces."""
+def _closed_loops(ints_at, x_at):  # type: ignore[no-untyped-def]
+    """z̈ from Eq. 61, 63, and the accelerations of the bodies; 1 where there are none."""
+    ints, state = carray(ints_at, FAR), carray(x_at, FAR)
+    head = tree_head(ints)
     nv = head[treehead.N_V]
     total = nv + head[treehead.N_ROWS]
+    out = state[ints[heads.Y] + 2 * ints[heads.FREE] + head[treehead.N_Q] :]
     A, b = carray(doubles(head[treehead.MATRIX]), (total, total)), carray(doubles(head[treehead.SIDE]), total)
-    A[:, :] = 0.0
+    for i in range(total):
+        for j in range(total):
+            A[i, j] = 0.0
+    recursion(head)
     masses(head, A, b)
-    closing_rows(head, t, A, False)
-    closing_sides(head, b, 2)
+    call3(head[treehead.CLOSING_CODE], (ints[heads.OWN_INTS], ints[heads.OWN_FLOATS], BEND))
     scales, weight = carray(doubles(head[treehead.SCALES]), FAR), 1e-300
     for i in range(nv):
         for j in range(nv):
@@ -258,12 +284,13 @@ def closed_loops(head, t, out):  # type: ignore[no-untyped-def]
         for j in range(nv):
             A[i, j] /= weight
         b[i] *= scales[i] / weight
-    if eliminate(A, b, carray(integers(head[treehead.PIVOTS]), total), total, head[treehead.REDUNDANT] != 0) < 0:
-        return False
+    if call2(head[treehead.ELIMINATE_CODE], (ints[heads.OWN_INTS], ints[heads.OWN_FLOATS])) != 0:
+        return 1
     for i in range(nv):
         out[i] = b[i] * scales[i]
     carry(head, out)
-    return True
+    accelerations(head)
+    return 0
 
 
 @njit(**INTERNAL)
@@ -312,11 +339,12 @@ def accelerations(head):  # type: ignore[no-untyped-def]
         carray(doubles(head[treehead.RECURSIVE_FORCE]), (n, w)),
         carray(doubles(head[treehead.SPARE]), (8, w)),
     )
+    here, there = np.int64(0), np.int64(1)  # a literal would be compiled for anew
     for k in range(1, n):
         for c in range(w):
             spare[0, c] = moved[k, c]
         dz = bodies[k, 2] - x[k, 2] if w == 6 else 0.0
-        carry_motion(spare, 0, 1, bodies[k, 0] - x[k, 0], bodies[k, 1] - x[k, 1], dz)
+        carry_motion(spare, here, there, bodies[k, 0] - x[k, 0], bodies[k, 1] - x[k, 1], dz)
         for c in range(w):
             bias[k, c] += spare[1, c]
 
@@ -325,21 +353,17 @@ def accelerations(head):  # type: ignore[no-untyped-def]
 def _rates(ints_at, x_at):  # type: ignore[no-untyped-def]
     """ż and z̈ at a state; bodies and their accelerations are left behind."""
     ints, x = carray(ints_at, FAR), carray(x_at, FAR)
-    head = carray(integers(ints[heads.HEAD + place.OWN_BODIES]), place.SIZE)
-    nq, t = head[treehead.N_Q], x[heads.TIME]
+    head = tree_head(ints)
+    own, numbers = ints[heads.OWN_INTS], ints[heads.OWN_FLOATS]
+    partitioned = head[treehead.LOOPS] == treehead.PARTITIONED and head[treehead.CLOSE_CODE] != 0
+    if partitioned and call2(head[treehead.CLOSE_CODE], (own, numbers)) != 0:
+        return 1
+    call2(head[treehead.KINEMATICS_CODE], (own, numbers))
+    wrenches(head, x[heads.TIME])
+    if call2(head[treehead.MOTION_CODE], (own, numbers)) != 0:
+        return 1
     q = x[ints[heads.Y] :]
-    v = q[nq:]
-    if head[treehead.LOOPS] == treehead.PARTITIONED and head[treehead.N_ROWS] > 0 and not close(head, t, q, v, True):
-        return 1
-    kinematics(head, q, v)
-    wrenches(head, t)
-    recursion(head)
-    out = x[ints[heads.Y] + 2 * ints[heads.FREE] :]
-    found = closed_loops(head, t, out[nq:]) if head[treehead.N_ROWS] > 0 else open_tree(head, out[nq:])
-    if not found:
-        return 1
-    accelerations(head)
-    coordinate_rates(head, q, v, out)
+    coordinate_rates(head, q, q[head[treehead.N_Q] :], q[2 * ints[heads.FREE] :])
     return 0
 
 
@@ -363,7 +387,7 @@ def coordinate_rates(head, q, v, out):  # type: ignore[no-untyped-def]
 def _project(ints_at, x_at):  # type: ignore[no-untyped-def]
     """Put a state onto the closing rows, as far as the way of closing loops asks for it."""
     ints, x = carray(ints_at, FAR), carray(x_at, FAR)
-    head = carray(integers(ints[heads.HEAD + place.OWN_BODIES]), place.SIZE)
+    head = tree_head(ints)
     q = x[ints[heads.Y] :]
     n = head[place.COUNT]
     motion, kinds = (
@@ -374,14 +398,27 @@ def _project(ints_at, x_at):  # type: ignore[no-untyped-def]
     for m in range(motion[n]):
         if kinds[m] == BALL:
             turn_parameters(q, at[m], 0.0, 0.0, 0.0)  # of unit length again
-    if head[treehead.N_ROWS] == 0 or head[treehead.LOOPS] == treehead.STABILISED:
+    if head[treehead.CLOSE_CODE] == 0 or head[treehead.LOOPS] == treehead.STABILISED:
         return 0
-    held = head[treehead.LOOPS] == treehead.PARTITIONED
-    return 0 if close(head, x[heads.TIME], q, q[head[treehead.N_Q] :], held) else 1
+    return call2(head[treehead.CLOSE_CODE], (ints[heads.OWN_INTS], ints[heads.OWN_FLOATS]))
 
 
 @functools.cache
+def _address(piece: Callable[..., int], signature: str = SIGNATURE) -> int:
+    return int(cfunc(signature, **CALLED)(piece).address)
+
+
 def addresses() -> tuple[int, int, int]:
     """Return the addresses of right-hand side, projection, and what follows an accepted step."""
-    rate, project = (int(cfunc(SIGNATURE, **CALLED)(f).address) for f in (_rates, _project))
-    return rate, project, finish_address()
+    return _address(_rates), _address(_project), finish_address()
+
+
+def piece_addresses(loops: bool) -> dict[int, int]:
+    """Return the addresses of what right-hand side and projection call, by their places in the head."""
+    found = {treehead.KINEMATICS_CODE: _address(_kinematics)}
+    if not loops:
+        return found | {treehead.MOTION_CODE: _address(_open_tree)}
+    return found | {
+        treehead.MOTION_CODE: _address(_closed_loops), treehead.CLOSE_CODE: _address(_close),
+        treehead.ELIMINATE_CODE: _address(_eliminate), treehead.CLOSING_CODE: _address(_closing, CLOSING_SIGNATURE),
+    }  # fmt: skip

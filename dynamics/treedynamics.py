@@ -7,6 +7,7 @@ the global origin (II, where B is the identity and sums are all that is left, Eq
 
 from __future__ import annotations
 
+import numpy as np
 from numba import njit
 
 from ..runtime.sources import dated
@@ -44,7 +45,7 @@ def body_inertia(k, mass, about, turned, cx, cy, cz, M):  # type: ignore[no-unty
             M[k, 3 + i, 3 + j] = turned[k, 3 * i + j] + m * ((square if i == j else 0.0) - a * b)
 
 
-@njit(**OPTIONS)
+@njit(**INTERNAL)
 @dated
 def shift_force(f, i, to, dx, dy, dz):  # type: ignore[no-untyped-def]
     """Add a force at a point to that at another, from which the first is at d."""
@@ -75,7 +76,7 @@ def moved_columns(A, i, dx, dy, dz):  # type: ignore[no-untyped-def]
         A[i, r, 5] += b * dx - a * dy
 
 
-@njit(**OPTIONS)
+@njit(**INTERNAL)
 @dated
 def shift_inertia(M, i, to, dx, dy, dz, second):  # type: ignore[no-untyped-def]
     """Add Bᵀ M B of body i to its parent's; M[i] is spent. For II B is the identity."""
@@ -91,7 +92,7 @@ def shift_inertia(M, i, to, dx, dy, dz, second):  # type: ignore[no-untyped-def]
             M[to, r, c] += M[i, r, c]
 
 
-@njit(**OPTIONS)
+@njit(**INTERNAL)
 @dated
 def solve_small(D, b, n, columns):  # type: ignore[no-untyped-def]
     """Solve a small symmetric positive system for some right-hand sides (rows of b) in place; False where it is not."""
@@ -113,7 +114,7 @@ def solve_small(D, b, n, columns):  # type: ignore[no-untyped-def]
     return True
 
 
-@njit(**OPTIONS)
+@njit(**INTERNAL)
 @dated
 def articulate(order, parent, start, count, x, columns, M, force, second, reduced, out):  # type: ignore[no-untyped-def]
     """z̈ of a tree in one way to the base and one back: cost linear in the number of bodies; False where singular.
@@ -174,7 +175,7 @@ def articulate(order, parent, start, count, x, columns, M, force, second, reduce
     return True
 
 
-@njit(**OPTIONS)
+@njit(**INTERNAL)
 @dated
 def carry_motion(v, p, i, dx, dy, dz):  # type: ignore[no-untyped-def]
     """v[i] = B v[p] (Eq. 17, 18): a motion of the parent at the child's point of reference."""
@@ -194,6 +195,7 @@ def mass_matrix(order, parent, start, count, x, columns, M, force, second, spare
     I and force are spent; only paths are walked, no zero block is formed.
     """
     w = M.shape[1]
+    here, there = np.int64(0), np.int64(1)  # a literal would be compiled for anew
     for n in range(len(order) - 1, -1, -1):
         i = order[n]
         at, k = start[i], count[i]
@@ -218,7 +220,7 @@ def mass_matrix(order, parent, start, count, x, columns, M, force, second, spare
                 if not second:
                     for r in range(w):
                         spare[1, r] = 0.0
-                    shift_force(spare, 0, 1, x[j, 0] - x[p, 0], x[j, 1] - x[p, 1], x[j, 2] - x[p, 2])
+                    shift_force(spare, here, there, x[j, 0] - x[p, 0], x[j, 1] - x[p, 1], x[j, 2] - x[p, 2])
                     for r in range(w):
                         f[r] = spare[1, r]
                 j = p
@@ -229,13 +231,15 @@ def mass_matrix(order, parent, start, count, x, columns, M, force, second, spare
             shift_force(force, i, p, dx, dy, dz)
 
 
-@njit(**OPTIONS)
+@njit(**INTERNAL)
 @dated
-def add_row(k, f, parent, start, count, x, columns, spare, row):  # type: ignore[no-untyped-def]
-    """Add to a row of C_z (Eq. 47, 54) what a row of C_q has on body k: f, at its reference point, along its path."""
+def add_row(k, f, dx, dy, dz, parent, start, count, x, columns, spare, row):  # type: ignore[no-untyped-def]
+    """Add to a row of C_z (Eq. 47, 54) what a row of C_q has on body k: f, at d from its reference point (Dᵀ f)."""
     w = columns.shape[1]
+    here, there = np.int64(0), np.int64(1)
     for r in range(w):
-        spare[0, r] = f[r]
+        spare[0, r], spare[1, r] = 0.0, f[r]
+    shift_force(spare, there, here, dx, dy, dz)
     j = k
     while j > 0:
         for e in range(count[j]):
@@ -246,7 +250,7 @@ def add_row(k, f, parent, start, count, x, columns, spare, row):  # type: ignore
         p = parent[j]
         for r in range(w):
             spare[1, r] = 0.0
-        shift_force(spare, 0, 1, x[j, 0] - x[p, 0], x[j, 1] - x[p, 1], x[j, 2] - x[p, 2])
+        shift_force(spare, here, there, x[j, 0] - x[p, 0], x[j, 1] - x[p, 1], x[j, 2] - x[p, 2])
         for r in range(w):
             spare[0, r] = spare[1, r]
         j = p

@@ -8,12 +8,14 @@ from . import bodyhead
 # are closed. Addresses: of bodies parent, order, first motion, first column, number of columns, points a and b, turn
 # between axes; of motions kind, axis, pitch, place among coordinates and rates; columns, points of reference, inertia
 # and forces of the recursion, what joints keep of it, Z of II, spare room; lines that close loops, matrix, right-hand
-# side, pivots, scales of rates and rows, the two numbers of Baumgarte, which rates are independent.
+# side, pivots, scales of rates and rows, the two numbers of Baumgarte, which rates are independent; code: kinematics,
+# equations of motion, closing rows, closing, elimination.
 (
     N_Q, N_V, SECOND, N_CLOSING, N_ROWS, REDUNDANT, LOOPS, PARENT, ORDER, FIRST_MOTION, FIRST_COLUMN, N_COLUMNS,
     POINT_A, POINT_B, TURN, MOTION_KIND, MOTION_AXIS, PITCH, MOTION_Q, MOTION_V, COLUMNS, REFERENCE, RECURSIVE_INERTIA,
-    RECURSIVE_FORCE, KEPT, INTERMEDIATE, SPARE, CLOSING, MATRIX, SIDE, PIVOTS, SCALES, STABILISING, INDEPENDENT, END,
-) = range(bodyhead.METHOD, bodyhead.METHOD + 35)  # fmt: skip
+    RECURSIVE_FORCE, KEPT, INTERMEDIATE, SPARE, CLOSING, MATRIX, SIDE, PIVOTS, SCALES, STABILISING, INDEPENDENT,
+    KINEMATICS_CODE, MOTION_CODE, CLOSING_CODE, CLOSE_CODE, ELIMINATE_CODE, END,
+) = range(bodyhead.METHOD, bodyhead.METHOD + 40)  # fmt: skip
 
 # motions of a child against its parent: along or about an axis of the parent, about or along one of the child
 SLIDE, TURN_ABOUT, TURN_OWN, SLIDE_OWN, SCREW, BALL = range(6)

@@ -12,7 +12,7 @@ import math
 from numba import njit
 
 from ..runtime.sources import dated
-from .jointkernels import INTERNAL, OPTIONS, put_planar
+from .jointkernels import INTERNAL, put_planar
 from .treehead import BALL, SCREW, SLIDE, SLIDE_OWN, TURN_ABOUT
 
 
@@ -73,7 +73,7 @@ def spherical(p, at):  # type: ignore[no-untyped-def]
     )  # fmt: skip
 
 
-@njit(**OPTIONS)
+@njit(**INTERNAL)
 @dated
 def pose(i, p, first, last, motions, axes, pitch, at, q, a, b, turn, bodies):  # type: ignore[no-untyped-def]
     """Put body i where its relative coordinates say (Eq. 15, 19, B.2)."""
@@ -134,7 +134,7 @@ def put_column(columns, j, turning, u, arm):  # type: ignore[no-untyped-def]
     columns[j, 3], columns[j, 4], columns[j, 5] = f * u[0], f * u[1], f * u[2]
 
 
-@njit(**OPTIONS)
+@njit(**INTERNAL)
 @dated
 def make_columns(i, p, first, last, motions, axes, pitch, place, a, b, bodies, x, columns):  # type: ignore[no-untyped-def]
     """The columns of a body's own joint at its point of reference x[i].
@@ -153,7 +153,7 @@ def make_columns(i, p, first, last, motions, axes, pitch, place, a, b, bodies, x
         if kind == BALL:
             for c in range(3):
                 u = (bodies[p, 3 + c], bodies[p, 6 + c], bodies[p, 9 + c])
-                put_column(columns, j + c, True, u, arm)
+                put_column(columns, j + c, kind == BALL, u, arm)
             continue
         u = rotate(bodies, p if kind in (SLIDE, TURN_ABOUT, SCREW) else i, axes, m)
         put_column(columns, j, kind != SLIDE and kind != SLIDE_OWN, u, arm)
@@ -170,7 +170,7 @@ def spin_of(bodies, k):  # type: ignore[no-untyped-def]
     return bodies[k, 15], bodies[k, 16], bodies[k, 17]
 
 
-@njit(**OPTIONS)
+@njit(**INTERNAL)
 @dated
 def move_first(i, p, first, last, motions, axes, pitch, place, a, b, v, bodies, bias):  # type: ignore[no-untyped-def]
     """Semi-recursive I: velocity of body i at its centre, and its acceleration without z̈ (Eq. 16, 22, 23).
@@ -239,7 +239,7 @@ def move_first(i, p, first, last, motions, axes, pitch, place, a, b, v, bodies, 
         bodies[i, 7], bias[i, bend] = w[2], alpha[2]
 
 
-@njit(**OPTIONS)
+@njit(**INTERNAL)
 @dated
 def move_second(i, p, first, last, motions, axes, pitch, place, a, b, v, columns, bodies, Z, bias):  # type: ignore[no-untyped-def]
     """Semi-recursive II: Ż_i = Ż_p + b_j ż_j and Z̈_i = Z̈_p + d_j at the origin (Eq. 31, 34), then D and e (Eq. 28).
