@@ -1,16 +1,20 @@
 """The assembly tree of a mechanism: in which order bodies are joined to larger ones, for divide and conquer.
 
 A node stands for a set of bodies. It keeps those that have joints to bodies outside (`kept`: the ends of a chain), and
-its equations hold no others: whoever has all its joints inside leaves. Two nodes that are tied become one, and in every
-round all nodes try to find a partner, those first that leave few bodies: so a chain of n bodies has about log2 n
-levels, a loop that hangs on a body is condensed onto it, and any other topology follows by repetition.
-Joints with the ground tie nothing. They are taken into account where their body leaves.
+its equations hold no others: whoever has all its joints inside leaves. Two nodes that are tied become one, those first
+that keep few bodies, of those the ones with few joints to others, of those the small ones: work decides, and balance
+where it costs nothing. So a chain is assembled from both of its ends, because a piece of its middle would keep two
+bodies in place of one; a ring in pairs and pairs of pairs; a loop that hangs on a body is condensed onto it; any other
+topology follows by repetition. Joints with the ground tie nothing. They are taken into account where their body leaves.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from heapq import heapify, heappop, heappush
+
+EVEN = 1.05  # shares of a tree may be larger than an equal part by so much
 
 
 @dataclass(frozen=True)
@@ -67,6 +71,42 @@ class AssemblyTree:
             found[node.level - 1].append(k)
         return found
 
+    def shares(self, most: int) -> tuple[list[list[int]], list[int]]:
+        """Return at most so many sets of whole subtrees that are about equal work, and the nodes above all of them."""
+        size = [float(len(node.leaving) + len(node.kept)) ** 2 for node in self.nodes]
+        whole = list(size)
+        above = [-1] * len(self.nodes)
+        for k, node in enumerate(self.nodes):
+            for part in node.parts:
+                if part >= self.bodies:
+                    above[part - self.bodies] = k
+                    whole[k] += whole[part - self.bodies]
+        best = self._shared(1, size, whole, above)
+        for count in range(2, most + 1):
+            best = min(best, self._shared(count, size, whole, above), key=lambda found: found[0])
+        return best[1:]
+
+    def _shared(
+        self, count: int, size: Sequence[float], whole: Sequence[float], above: Sequence[int]
+    ) -> tuple[float, list[list[int]], list[int]]:
+        """Return how long so many shares take, these, and the nodes above them."""
+        limit = EVEN * sum(size) / count
+        top = [w > limit for w in whole]
+        sets: list[list[int]] = [[] for _ in range(count)]
+        load, owner = [0.0] * count, [-1] * len(self.nodes)
+        roots = [k for k in range(len(self.nodes)) if not top[k] and (above[k] < 0 or top[above[k]])]
+        for k in sorted(roots, key=lambda k: -whole[k]):
+            owner[k] = load.index(min(load))
+            load[owner[k]] += whole[k]
+        for k in range(len(self.nodes) - 1, -1, -1):
+            if not top[k] and owner[k] < 0:
+                owner[k] = owner[above[k]]
+        for k, mine in enumerate(owner):
+            if mine >= 0:
+                sets[mine].append(k)
+        rest = [k for k in range(len(self.nodes)) if top[k]]
+        return max(load) + sum(size[k] for k in rest), sets, rest
+
     def described(self, names: Sequence[str]) -> str:
         """Return the tree in brackets: what stands together in one is joined there."""
         texts = list(names)
@@ -80,41 +120,34 @@ class AssemblyTree:
 
     # ---- growing --------------------------------------------------------------------------------------------------
     def _grow(self) -> None:
-        pieces = list(self._piece)
-        while True:
-            pairs = self._pairs(pieces)
-            if not pairs:
-                break
-            taken: set[int] = set()
-            merged: list[_Piece] = []
-            for one, two in pairs:
-                if one.number not in taken and two.number not in taken:
-                    taken |= {one.number, two.number}
-                    merged.append(self._join((one, two)))
-            pieces = [p for p in pieces if p.number not in taken] + merged
-        for piece in pieces:
+        alive = {piece.number: piece for piece in self._piece}
+        waiting = [rank for piece in self._piece for rank in self._pairs(piece) if rank[-2] == piece.number]
+        heapify(waiting)
+        while waiting:
+            one, two = heappop(waiting)[-2:]
+            if one in alive and two in alive:
+                joined = self._join((alive.pop(one), alive.pop(two)))
+                alive[joined.number] = joined
+                for rank in self._pairs(joined):
+                    heappush(waiting, rank)
+        for piece in alive.values():
             while piece.kept:
                 piece = self._join((piece,))
 
-    def _pairs(self, pieces: Sequence[_Piece]) -> list[tuple[_Piece, _Piece]]:
-        """Return the pairs that are tied, those first that would keep few bodies and are small."""
-        found = {}
-        for piece in pieces:
-            for k in piece.open_ties:
-                for b in self.ties[k]:
-                    other = self._piece[b]
-                    if other.number > piece.number:
-                        found[piece.number, other.number] = (piece, other)
-        ranked = [(self._left(*pair), pair[0].size + pair[1].size, key) for key, pair in found.items()]
-        return [found[key] for _, _, key in sorted(ranked)]
+    def _pairs(self, piece: _Piece) -> Iterator[tuple[int, int, int, int, int]]:
+        """Yield the pairs of a piece with those that it is tied to, behind what ranks them.
 
-    def _left(self, one: _Piece, two: _Piece) -> int:
-        """Return how many bodies two pieces would keep."""
-        numbers = (one.number, two.number)
-        return sum(
-            any(self._piece[o].number not in numbers for k in self._at[b] if not self._closed[k] for o in self.ties[k])
-            for b in (*one.kept, *two.kept)
-        )
+        Both stay as long as nobody joins one of the two.
+        """
+        for other in {self._piece[b].number: self._piece[b] for k in piece.open_ties for b in self.ties[k]}.values():
+            if other.number != piece.number:
+                numbers = sorted((piece.number, other.number))
+                later = [
+                    k for k in piece.open_ties | other.open_ties
+                    if any(self._piece[b].number not in numbers for b in self.ties[k])
+                ]  # fmt: skip
+                left = len({b for k in later for b in self.ties[k] if self._piece[b].number in numbers})
+                yield left, len(later), piece.size + other.size, numbers[0], numbers[1]
 
     def _join(self, parts: tuple[_Piece, ...]) -> _Piece:
         """Make a node of pieces."""

@@ -1,4 +1,4 @@
-"""The assembly tree laid out in flat arrays for compiled code, node after node and level after level."""
+"""The assembly tree laid out in flat arrays for compiled code: share after share, then the nodes above them."""
 
 from __future__ import annotations
 
@@ -27,23 +27,31 @@ PLACE_ALIGNED = 8  # numbers: nodes begin at multiples of a cache line, so that 
 
 
 class Layout(NamedTuple):
-    """Tables of the tree and room for its matrices and vectors; `levels` are the ends of the levels' nodes."""
+    """Tables of the tree and room for its matrices and vectors.
+
+    `shares` are where the nodes of each share begin, those above all shares, and the end.
+    """
 
     nodes: Ints
     parts: Ints
     destinations: Ints
     ties: Ints
     gone: Ints
-    levels: Ints
+    shares: Ints
     matrices: Array
     vectors: Array
 
 
 def lay_out(
-    tree: AssemblyTree, width: int, rows: Sequence[tuple[int, int]], roles: Sequence[tuple[int, int, int]]
+    tree: AssemblyTree,
+    width: int,
+    rows: Sequence[tuple[int, int]],
+    roles: Sequence[tuple[int, int, int]],
+    threads: int = 1,
 ) -> Layout:
     """Return the tables; `rows` are first row and number of rows of each tie, `roles` its bodies (-1: none)."""
-    order = [k for level in tree.levels for k in level]
+    shares, top = tree.shares(threads)
+    order = [k for share in (*shares, top) for k in share]
     where = {tree.bodies + k: i for i, k in enumerate(order)}
     nodes = np.zeros((len(order), NODE_SIZE), dtype=np.int64)
     parts: list[tuple[int, ...]] = []
@@ -76,9 +84,9 @@ def lay_out(
             e, r, within, *starts[:6], *places, first_part, len(parts), first_tie, len(ties), first_gone, middle,
             middle, len(gone),
         )  # fmt: skip
-    levels = np.cumsum([0, *(len(level) for level in tree.levels)])
+    begin = np.cumsum([0, *(len(share) for share in shares), len(top)], dtype=np.int64)
     return Layout(
         nodes, np.array(parts, dtype=np.int64).reshape(-1, PART_SIZE), np.array(destinations, dtype=np.int64),
-        np.array(ties, dtype=np.int64).reshape(-1, TIE_SIZE), np.array(gone, dtype=np.int64), levels.astype(np.int64),
+        np.array(ties, dtype=np.int64).reshape(-1, TIE_SIZE), np.array(gone, dtype=np.int64), begin,
         np.zeros(matrices), np.zeros(vectors),
     )  # fmt: skip

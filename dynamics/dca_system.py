@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from ..codegen import jointcodes as code
 from ..mechanism.model import FRAME, Array
+from ..runtime.parallel import thread_count
 from .assembly_tree import AssemblyTree
 from .bodysystem import BodySystem
 from .dca_layout import lay_out
@@ -43,7 +44,7 @@ class System(NamedTuple):
     destinations: Ints
     ties: Ints
     gone: Ints
-    levels: Ints
+    shares: Ints
     matrices: Array
     vectors: Array
     jacobian: Array  # that of the factors
@@ -75,7 +76,7 @@ class DcaSystem:
         moments = np.linalg.eigvalsh(leaf)
         light = moments[:, 0] <= LIGHT * moments.max(initial=0.0)
         self.tree = AssemblyTree(m, [tuple(b for b in tie if b >= 0) for tie in roles], light.tolist())
-        layout = lay_out(self.tree, w, items[:, [code.ROW, code.ROWS]].tolist(), roles)
+        layout = lay_out(self.tree, w, items[:, [code.ROW, code.ROWS]].tolist(), roles, max(2, thread_count()))
         settings, counts = settings.copy(), np.zeros(N_COUNTS, dtype=np.int64)
         settings[ALPHA] *= np.mean(mass[mass > 0.0]) if (mass > 0.0).any() else 1.0
         counts[MOST] = iterations
@@ -85,7 +86,7 @@ class DcaSystem:
             jacobian=np.zeros_like(joints.J), rest=np.zeros((m, w)), gap=np.zeros(n_rows), change=np.zeros((m, w)),
             force_change=np.zeros(n_rows), found=np.zeros((m, w)), force=np.zeros(n_rows), settings=settings,
             counts=counts, largest=np.zeros(N_LARGEST), threads=np.zeros(THREADS, dtype=np.int64),
-            lost=np.zeros(len(layout.nodes), dtype=np.int64),
+            lost=np.zeros(len(layout.shares), dtype=np.int64),
         )  # fmt: skip
 
     def _roles(self, line: int) -> tuple[int, int, int]:

@@ -7,23 +7,26 @@ from assurgent.bench.dca_growth import ladder, pendulum, prepared, seconds
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(("made", "most"), [(pendulum, 1.1), (ladder, 1.25)])
-def test_linear_growth(made, most):
-    """The matrices of a long ladder outgrow the caches (1.17 measured): memory, not operations, which are linear."""
+@pytest.mark.parametrize("made", [pendulum, ladder])
+def test_linear_growth(made):
     sizes = (10, 100, 1000, 2000)
     times = [seconds(*prepared(made(n))) for n in sizes]
-    assert np.polyfit(np.log(sizes), np.log(times), 1)[0] <= most
+    assert np.polyfit(np.log(sizes), np.log(times), 1)[0] <= 1.1
 
 
 @pytest.mark.parametrize("made", [pendulum, ladder])
 def test_linear_operations(made):
     """Multiplications of an assembly, counted from the sizes of its nodes."""
-    work = []
-    for n in (300, 1200):
-        e, r, c = prepared(made(n))[0].tables.nodes[:, :3].T.astype(float)
+    work, counts = [], []
+    for n in (10, 300, 1200):
+        system = prepared(made(n))[0]
+        e, r, c = system.tables.nodes[:, :3].T.astype(float)
         leaving, closing = e**3 / 3 + e * e * (r + c) + e * (r * r + c * c + c * r), c**3 / 3 + c * r * (c + r)
         work.append(float(np.sum(leaving + closing)))
-    assert np.log(work[1] / work[0]) / np.log(4) <= 1.1
+        counts.append(len(system.names))
+    exponents = np.diff(np.log(work)) / np.diff(np.log(counts))
+    assert exponents[0] <= 1.03  # at 10 bodies some nodes still have the ends of the mechanism to themselves
+    assert exponents[1] <= 1.01
 
 
 @pytest.mark.long

@@ -52,14 +52,30 @@ def test_every_body_leaves_once_and_every_tie_closes_once(n):
         seen |= set(node.leaving)
 
 
-def test_chains_and_ladders_are_balanced_and_keep_few_bodies():
+def test_chains_and_ladders_keep_few_bodies_and_are_two_equal_shares():
     chain = AssemblyTree(1000, [(k, k + 1) for k in range(999)], [False] * 1000)
-    assert len(chain.levels) <= 11  # ceil(log2) and one
+    assert max(len(node.kept) for node in chain.nodes) == 1  # from both ends, as long as there is another way
     rungs = [t for k in range(0, 999, 3) for t in ((k, k + 2), (k + 1, k + 2))]
     rails = [t for k in range(0, 996, 3) for t in ((k, k + 3), (k + 1, k + 4))]
     ladder = AssemblyTree(999, rungs + rails, [False] * 999)
-    assert len(ladder.levels) <= 14
-    assert max(len(node.kept) for node in ladder.nodes) <= 6
+    assert max(len(node.kept) for node in ladder.nodes) <= 2
+    for tree in (chain, ladder):
+        shares, top = tree.shares(2)
+        assert min(len(share) for share in shares) >= 490
+        assert len(top) <= 2
+
+
+def test_a_ring_is_balanced_and_shares_are_whole_subtrees():
+    n = 256
+    ring = AssemblyTree(n, [(k, (k + 1) % n) for k in range(n)], [False] * n)
+    assert len(ring.levels) == 8
+    for most in (1, 2, 4, 8):
+        shares, top = ring.shares(most)
+        assert sorted(k for share in (*shares, top) for k in share) == list(range(len(ring.nodes)))
+        assert len(shares) == most
+        assert max(len(share) for share in shares) <= 1.05 * len(ring.nodes) / most
+        for share in shares:
+            assert all(p - n in share for k in share for p in ring.nodes[k].parts if p >= n)
 
 
 # ---- its algebra --------------------------------------------------------------------------------------------------
