@@ -14,6 +14,7 @@ import numpy as np
 
 from ..dynamics.applied_loads import Applied
 from ..dynamics.bodysystem import BodySystem
+from ..dynamics.dca_head import N_SETTINGS, OPEN
 from ..dynamics.dca_system import DcaSystem
 from ..dynamics.inertia import Inertia
 from ..mechanism.model import Array, AugmentedLagrangian, Model
@@ -58,10 +59,13 @@ def prepared(model: Model) -> tuple[DcaSystem, Array]:
     inertia, given = Inertia(model), AugmentedLagrangian()
     bodies = BodySystem(model, inertia, Applied(model, inertia))
     bodies.bodies[0, 3] = 1.0
-    settings = [given.penalty, given.frequency, given.damping, given.position, given.velocity, given.acceleration, 1.0]
+    settings = np.ones(N_SETTINGS)
+    settings[:OPEN] = (
+        given.penalty, given.frequency, given.damping, given.position, given.velocity, given.acceleration,
+    )  # fmt: skip
     places = [(*b.outside(inertia.centre[k]), b.angle) for k, b in enumerate(model.bodies.values())][1:]
     state = np.array(places, dtype=np.float64).ravel()
-    return DcaSystem(bodies, np.array(settings), given.iterations), np.concatenate([state, np.zeros(len(state))])
+    return DcaSystem(bodies, settings, given.iterations), np.concatenate([state, np.zeros(len(state))])
 
 
 def seconds(system: DcaSystem, y: Array, threads: int = 1, clock: Callable[[], float] = time.thread_time) -> float:
@@ -71,14 +75,14 @@ def seconds(system: DcaSystem, y: Array, threads: int = 1, clock: Callable[[], f
     if threads > 1:
         from ..dynamics.dca_threads import connect
 
-        connect(system.tables, threads)
+        connect(system.head, threads)
     out, best = np.zeros_like(y), np.inf
-    assert rates(system.tables, 0.0, y, out)
+    assert rates(system.head, 0.0, y, out)
     count = max(1, 3000 // len(y))
     for _ in range(REPEATS):
         begun = clock()
         for _ in range(count):
-            rates(system.tables, 0.0, y, out)
+            rates(system.head, 0.0, y, out)
         best = min(best, (clock() - begun) / count)
     return best
 

@@ -17,7 +17,7 @@ from ..motion.outcome import Stop
 from ..runtime.parallel import thread_count
 from .applied_loads import Applied
 from .bodymethod import BodyMethod
-from .dca_system import (
+from .dca_head import (
     ACCELERATION,
     ALPHA,
     FACTORED,
@@ -29,8 +29,8 @@ from .dca_system import (
     POSITION,
     STABLE,
     VELOCITY,
-    DcaSystem,
 )  # fmt: skip
+from .dca_system import DcaSystem
 from .posture import Posture
 from .rotations import euler_parameters
 from .stepping import first_step
@@ -87,21 +87,21 @@ class DivideAndConquer(BodyMethod):
             return self._advance(times, arrived)
         from . import dca_threads
 
-        with dca_threads.working(self.tables, thread_count()):
+        with dca_threads.working(self.assembly.head, thread_count()):
             return self._advance(times, arrived)
 
     def _advance(self, times: Array, arrived: Callable[[], bool] | None) -> Stop | None:
         from . import dca_equations as equations
         from . import dca_stepping as stepping
 
-        s, lanes, shape = self.tables, len(times), self.system.bodies.shape
+        s, lanes, shape = self.assembly.head, len(times), self.system.bodies.shape
         times = np.array(times, dtype=np.float64)  # one that is read only would be compiled for anew
         kept, bends = np.zeros((lanes, *shape)), np.zeros((lanes, shape[0], self.system.w))
         turns = np.zeros((lanes, len(self.system.loads)))
-        if not stepping.settle(s, self.t, self.y, self.projected):
+        if not equations.settle(s, self.t, self.y, int(self.projected)):
             self._noted.append((times[:0], kept[:0], bends[:0], turns[:0]))
             return Stop(self.t, f"at t = {self.t:.9g} s: no accelerations follow from masses and joints")
-        equations.observe(s, self.y)
+        stepping.observe(s, self.y)
         equations.put_rates(s, self.y, self.K[0])
         stepping.keep(s)
         k = 0
@@ -121,7 +121,7 @@ class DivideAndConquer(BodyMethod):
     ) -> Stop | None:
         from . import dca_stepping as stepping
 
-        s, tolerance, control = self.tables, self.model.simulation.tolerance, np.zeros(stepping.N_CONTROL)
+        s, tolerance, control = self.assembly.head, self.model.simulation.tolerance, np.zeros(stepping.N_CONTROL)
         atol, scale = np.full(len(self.y), tolerance), tolerance * (1.0 + np.abs(self.y))
         left = float(times[-1]) - self.t
         control[stepping.TIME], control[stepping.END], control[stepping.TOLERANCE] = self.t, times[-1], tolerance
@@ -145,7 +145,7 @@ class DivideAndConquer(BodyMethod):
         from . import dca_equations as equations
 
         found = np.zeros(len(y))
-        if not equations.rates(self.tables, t, np.array(y), found):
+        if not equations.rates(self.assembly.head, t, np.array(y), found):
             found[:] = np.nan
         return found
 

@@ -6,17 +6,22 @@ pair of Dormand and Prince of order 5(4), which the paper used, serves rough tol
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
-from numba import njit
+from numba import carray, njit
 from scipy.integrate import RK45
 
+from ..codegen import jointcodes as code
 from ..mechanism.model import Array
 from ..runtime.sources import dated
+from . import bodyhead, jointhead
+from . import dca_head as at
 from .bodyforces import remember_turns
-from .dca_equations import accelerations, assemble, observe, project, put, put_bodies, put_rates, rates
+from .dca_equations import length, put, put_rates, rates, rows_times, settle
 from .dca_kernels import COUNTED
 from .integrator import LEAST, MOST, SAFETY, A, C, dense, error_of, interpolate
-from .jointkernels import evaluate, remember
+from .jointkernels import FAR, doubles, integers, remember
 
 FIVE, EIGHT = 5, 8
 STAGES5, STAGES8 = 6, 12
@@ -38,7 +43,7 @@ def tableau(order: int) -> tuple[Array, Array]:
 
 @njit(no_cpython_wrapper=True, **COUNTED)
 @dated
-def stages(s, A, C, t, h, y, K, trial, first, last):  # type: ignore[no-untyped-def]
+def stages(head, A, C, t, h, y, K, trial, first, last):  # type: ignore[no-untyped-def]
     """Stages first to last of a step; `trial` holds the state of the last one. False where one has no solution."""
     for k in range(first, last + 1):
         for i in range(len(y)):
@@ -46,7 +51,7 @@ def stages(s, A, C, t, h, y, K, trial, first, last):  # type: ignore[no-untyped-
             for j in range(k):
                 total += A[k, j] * K[j, i]
             trial[i] = y[i] + h * total
-        if not rates(s, t + C[k] * h, trial, K[k]):
+        if not rates(head, t + C[k] * h, trial, K[k]):
             return False
     return True
 
@@ -77,42 +82,56 @@ def inside5(u, h, y, K, out):  # type: ignore[no-untyped-def]
 
 @njit(**COUNTED)
 @dated
-def settle(s, t, y, projected):  # type: ignore[no-untyped-def]
-    """Project a state and find its accelerations; False where there are none."""
-    if projected != 0:
-        if not project(s, t, y):
-            return False
-    else:
-        put_bodies(s, y)
-        evaluate(s.joints, t)
-        if not assemble(s):
-            return False
-    return accelerations(s, t)
+def observe(h, y):  # type: ignore[no-untyped-def]
+    """Note the largest norms of Φ, Φ̇ and Φ̈ (after an evaluation of the accelerations), normalisations included."""
+    m, w, rows = h[at.N_BODIES], h[at.WIDTH], h[at.N_ROWS]
+    gap, largest = carray(doubles(h[at.GAP]), rows), carray(doubles(h[at.LARGEST]), at.N_LARGEST)
+    put(gap, carray(doubles(h[at.GAMMA]), rows))
+    rows_times(h, carray(doubles(h[at.FOUND]), m * w), gap)
+    position, velocity = length(carray(doubles(h[at.PHI]), rows)) ** 2, length(carray(doubles(h[at.RATE]), rows)) ** 2
+    acceleration = length(gap) ** 2
+    if w == 6:
+        settings = carray(doubles(h[at.SETTINGS]), FAR)
+        omega, mu = settings[at.FREQUENCY], settings[at.STABLE]
+        for b in range(m):
+            phi, rate = -1.0, 0.0
+            for i in range(3, 7):
+                phi += y[7 * b + i] ** 2
+                rate += 2.0 * y[7 * b + i] * y[7 * (m + b) + i]
+            position += phi * phi
+            velocity += rate * rate
+            acceleration += (omega * (2.0 * mu * rate + omega * phi)) ** 2
+    largest[at.GAP_P] = max(largest[at.GAP_P], math.sqrt(position))
+    largest[at.GAP_V] = max(largest[at.GAP_V], math.sqrt(velocity))
+    largest[at.GAP_A] = max(largest[at.GAP_A], math.sqrt(acceleration))
 
 
 @njit(**COUNTED)
 @dated
-def keep(s):  # type: ignore[no-untyped-def]
+def keep(h):  # type: ignore[no-untyped-def]
     """Let turns and contacts be counted from the last evaluation on."""
-    remember(s.joints)
-    remember_turns(s.head)
+    remember(carray(integers(h[at.JOINT_HEAD]), jointhead.SIZE))
+    remember_turns(carray(integers(h[at.BODY_HEAD]), bodyhead.SIZE))
 
 
 @njit(**COUNTED)
 @dated
-def write(s, bodies, bends, turns):  # type: ignore[no-untyped-def]
+def write(h, bodies, bends, turns):  # type: ignore[no-untyped-def]
     """Keep bodies, their accelerations and the turns of torsion springs for the results."""
-    for k in range(len(bodies)):
-        put(bodies[k], s.bodies[k])
+    m, w = h[at.N_BODIES], h[at.WIDTH]
+    now = carray(doubles(h[at.BODIES]), (m + 1, code.BODY2 if w == 3 else code.BODY3))
+    found = carray(doubles(h[at.FOUND]), (m, w))
+    for k in range(m + 1):
+        put(bodies[k], now[k])
         if k > 0:
-            put(bends[k], s.found[k - 1])
-    put(turns, s.turns)
+            put(bends[k], found[k - 1])
+    put(turns, carray(doubles(h[at.TURNS]), h[at.N_TURNS]))
 
 
 @njit(**COUNTED)
 @dated
 def advance(  # type: ignore[no-untyped-def]
-    s, A, C, y, K, F, trial, atol, control, counts, times, kept, bends, turns, most
+    head, A, C, y, K, F, trial, atol, control, counts, times, kept, bends, turns, most
 ):
     """Take at most `most` steps towards the end; bodies and accelerations at the asked times are kept.
 
@@ -132,14 +151,14 @@ def advance(  # type: ignore[no-untyped-def]
             ahead = min(t + h, end)
             h = ahead - t
             error = -1.0
-            if stages(s, A, C, t, h, y, K, trial, one, last):
+            if stages(head, A, C, t, h, y, K, trial, one, last):
                 error = error5(h, y, K, trial, atol, rtol) if five else error_of(h, y, K, trial, atol, rtol)
             counts[EVALUATIONS] += last
             if 0.0 <= error < 1.0:
                 put(F[7], trial)
-                if settle(s, ahead, trial, projected):
-                    observe(s, trial)
-                    put_rates(s, trial, F[8])
+                if settle(head, ahead, trial, projected):
+                    observe(head, trial)
+                    put_rates(head, trial, F[8])
                     break
                 error = -1.0
             h *= max(LEAST, SAFETY * error**exponent) if error > 0.0 else LEAST
@@ -147,11 +166,11 @@ def advance(  # type: ignore[no-untyped-def]
         factor = MOST if error == 0.0 else min(MOST, SAFETY * error**exponent)
         control[STEP] = h * (min(1.0, factor) if rejected else factor)
         counts[STEPS] += 1
-        keep(s)
+        keep(head)
         k = counts[NEXT]
         if k < len(times) and times[k] <= ahead:
             if times[k] < ahead and not five:
-                if not stages(s, A, C, t, h, y, K, F[0], more, spare):
+                if not stages(head, A, C, t, h, y, K, F[0], more, spare):
                     return FAILED
                 dense(h, y, K, F)
                 counts[EVALUATIONS] += 3
@@ -163,11 +182,11 @@ def advance(  # type: ignore[no-untyped-def]
                 else:
                     interpolate((times[k] - t) / h, y, F, K, spare)
                 state = F[0] if five or times[k] == ahead else K[spare]
-                if not settle(s, times[k], state, projected):
+                if not settle(head, times[k], state, projected):
                     return FAILED
                 if projected != 0:  # otherwise what lies between the steps is less exact than they are
-                    observe(s, state)
-                write(s, kept[k], bends[k], turns[k])
+                    observe(head, state)
+                write(head, kept[k], bends[k], turns[k])
                 k += 1
             counts[NEXT] = k
         put(y, trial)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -10,21 +11,17 @@ from numpy.typing import NDArray
 from ..codegen import jointcodes as code
 from ..mechanism.model import FRAME, Array
 from ..runtime.parallel import thread_count
+from . import dca_head as at
 from .assembly_tree import AssemblyTree
 from .bodysystem import BodySystem
 from .dca_layout import lay_out
 
 Ints = NDArray[np.int64]
-# places in settings, counts and largest
-ALPHA, FREQUENCY, STABLE, POSITION, VELOCITY, ACCELERATION, OPEN, N_SETTINGS = range(8)
-MOST, FACTORED, ITERATIONS, FAILURES, N_COUNTS = range(5)
-GAP_P, GAP_V, GAP_A, N_LARGEST = range(4)
-THREADS = 27  # places for threads: three functions, arrays, sizes
 LIGHT = 1e-12  # eigenvalues of a mass matrix below this part of the largest: the body alone has no acceleration
 
 
 class System(NamedTuple):
-    """Everything that compiled code reads and writes."""
+    """Everything that compiled code reads and writes, through its addresses (`dca_head`)."""
 
     head: Ints  # of the BodySystem
     joints: Ints  # of its JointSystem
@@ -57,7 +54,6 @@ class System(NamedTuple):
     settings: Array
     counts: Ints
     largest: Array
-    threads: Ints  # addresses for threads, see dca_threads; zeros without
     lost: Ints
 
 
@@ -77,17 +73,34 @@ class DcaSystem:
         light = moments[:, 0] <= LIGHT * moments.max(initial=0.0)
         self.tree = AssemblyTree(m, [tuple(b for b in tie if b >= 0) for tie in roles], light.tolist())
         layout = lay_out(self.tree, w, items[:, [code.ROW, code.ROWS]].tolist(), roles, max(2, thread_count()))
-        settings, counts = settings.copy(), np.zeros(N_COUNTS, dtype=np.int64)
-        settings[ALPHA] *= np.mean(mass[mass > 0.0]) if (mass > 0.0).any() else 1.0
-        counts[MOST] = iterations
+        settings, counts = settings.copy(), np.zeros(at.N_COUNTS, dtype=np.int64)
+        settings[at.ALPHA] *= np.mean(mass[mass > 0.0]) if (mass > 0.0).any() else 1.0
+        counts[at.MOST] = iterations
         self.tables = System(
             bodies.head, joints.head, items, joints.bodies, joints.phi, joints.rate, joints.gamma, joints.J,
             bodies.about, bodies.global_inertia, bodies.wrench, bodies.turns, leaf, *layout,
             jacobian=np.zeros_like(joints.J), rest=np.zeros((m, w)), gap=np.zeros(n_rows), change=np.zeros((m, w)),
             force_change=np.zeros(n_rows), found=np.zeros((m, w)), force=np.zeros(n_rows), settings=settings,
-            counts=counts, largest=np.zeros(N_LARGEST), threads=np.zeros(THREADS, dtype=np.int64),
+            counts=counts, largest=np.zeros(at.N_LARGEST),
             lost=np.zeros(len(layout.shares), dtype=np.int64),
         )  # fmt: skip
+
+    @cached_property
+    def head(self) -> Ints:
+        """Addresses, sizes and code for compiled functions; they are compiled when this is first asked for."""
+        from .dca_equations import addresses
+
+        s, found = self.tables, np.zeros(at.SIZE, dtype=np.int64)
+        for place, array in enumerate(s):
+            assert array.flags.c_contiguous
+            found[place] = array.ctypes.data
+        found[at.N_BODIES : at.PLACE_CODE] = (
+            len(s.leaf), s.leaf.shape[1], len(s.phi), len(s.items), len(s.nodes), len(s.parts), len(s.ties),
+            len(s.shares), len(s.turns),
+        )  # fmt: skip
+        for place, address in addresses().items():
+            found[place] = address
+        return found
 
     def _roles(self, line: int) -> tuple[int, int, int]:
         """Return the movable bodies of a line, -1 for the frame and for none."""

@@ -13,19 +13,16 @@ from contextlib import contextmanager
 from typing import Any
 
 import numba
+import numpy as np
 from numba import carray, cfunc, njit, prange
+from numpy.typing import NDArray
 
 from ..runtime.sources import dated
+from . import dca_head as at
 from .dca_kernels import COUNTED, down, factor, up
 from .dca_layout import NODE_SIZE, PART_SIZE, TIE_SIZE
-from .dca_system import ALPHA, THREADS, System
 from .jointkernels import CALLED, FAR, doubles, integers
 
-# places in the array of addresses and sizes
-(
-    FACTOR, UP, DOWN, NODES, PARTS, DESTINATIONS, TIES, GONE, SHARES, MATRICES, VECTORS, LEAF, JACOBIAN, REST, GAP,
-    CHANGE, FORCE, SETTINGS, LOST, N_NODES, N_PARTS, N_TIES, N_SHARES, N_BODIES, N_ROWS, WIDTH, SIZE,
-) = range(THREADS)  # fmt: skip
 PARALLEL: dict[str, Any] = {**COUNTED, "parallel": True}
 busy = threading.Lock()  # Numba's threads serve one simulation at a time
 
@@ -68,74 +65,63 @@ def down_shares(nodes, ties, gone, shares, x, v, found, forces):  # type: ignore
 
 @dated
 def _factor(head_at):  # type: ignore[no-untyped-def]
-    h = carray(head_at, SIZE)
-    n, w = h[N_NODES], h[WIDTH]
+    h = carray(head_at, at.SIZE)
+    n, w = h[at.N_NODES], h[at.WIDTH]
     return factor_shares(
-        carray(integers(h[NODES]), (n, NODE_SIZE)), carray(integers(h[PARTS]), (h[N_PARTS], PART_SIZE)),
-        carray(integers(h[DESTINATIONS]), FAR), carray(integers(h[TIES]), (h[N_TIES], TIE_SIZE)),
-        carray(integers(h[SHARES]), h[N_SHARES]), carray(doubles(h[MATRICES]), FAR),
-        carray(doubles(h[LEAF]), (h[N_BODIES], w, w)), carray(doubles(h[JACOBIAN]), (h[N_ROWS], 3, w)),
-        1.0 / carray(doubles(h[SETTINGS]), FAR)[ALPHA], carray(integers(h[LOST]), h[N_SHARES]),
+        carray(integers(h[at.NODES]), (n, NODE_SIZE)), carray(integers(h[at.PARTS]), (h[at.N_PARTS], PART_SIZE)),
+        carray(integers(h[at.DESTINATIONS]), FAR), carray(integers(h[at.TIES]), (h[at.N_TIES], TIE_SIZE)),
+        carray(integers(h[at.SHARES]), h[at.N_SHARES]), carray(doubles(h[at.MATRICES]), FAR),
+        carray(doubles(h[at.LEAF]), (h[at.N_BODIES], w, w)), carray(doubles(h[at.JACOBIAN]), (h[at.N_ROWS], 3, w)),
+        1.0 / carray(doubles(h[at.SETTINGS]), FAR)[at.ALPHA], carray(integers(h[at.LOST]), h[at.N_SHARES]),
     )  # fmt: skip
 
 
 @dated
 def _up(head_at):  # type: ignore[no-untyped-def]
-    h = carray(head_at, SIZE)
+    h = carray(head_at, at.SIZE)
     up_shares(
-        carray(integers(h[NODES]), (h[N_NODES], NODE_SIZE)), carray(integers(h[PARTS]), (h[N_PARTS], PART_SIZE)),
-        carray(integers(h[DESTINATIONS]), FAR), carray(integers(h[TIES]), (h[N_TIES], TIE_SIZE)),
-        carray(integers(h[SHARES]), h[N_SHARES]), carray(doubles(h[MATRICES]), FAR), carray(doubles(h[VECTORS]), FAR),
-        carray(doubles(h[REST]), (h[N_BODIES], h[WIDTH])), carray(doubles(h[GAP]), h[N_ROWS]),
+        carray(integers(h[at.NODES]), (h[at.N_NODES], NODE_SIZE)),
+        carray(integers(h[at.PARTS]), (h[at.N_PARTS], PART_SIZE)), carray(integers(h[at.DESTINATIONS]), FAR),
+        carray(integers(h[at.TIES]), (h[at.N_TIES], TIE_SIZE)), carray(integers(h[at.SHARES]), h[at.N_SHARES]),
+        carray(doubles(h[at.MATRICES]), FAR), carray(doubles(h[at.VECTORS]), FAR),
+        carray(doubles(h[at.REST]), (h[at.N_BODIES], h[at.WIDTH])), carray(doubles(h[at.GAP]), h[at.N_ROWS]),
     )  # fmt: skip
     return 0
 
 
 @dated
 def _down(head_at):  # type: ignore[no-untyped-def]
-    h = carray(head_at, SIZE)
+    h = carray(head_at, at.SIZE)
     down_shares(
-        carray(integers(h[NODES]), (h[N_NODES], NODE_SIZE)), carray(integers(h[TIES]), (h[N_TIES], TIE_SIZE)),
-        carray(integers(h[GONE]), FAR), carray(integers(h[SHARES]), h[N_SHARES]), carray(doubles(h[MATRICES]), FAR),
-        carray(doubles(h[VECTORS]), FAR), carray(doubles(h[CHANGE]), (h[N_BODIES], h[WIDTH])),
-        carray(doubles(h[FORCE]), h[N_ROWS]),
+        carray(integers(h[at.NODES]), (h[at.N_NODES], NODE_SIZE)),
+        carray(integers(h[at.TIES]), (h[at.N_TIES], TIE_SIZE)), carray(integers(h[at.GONE]), FAR),
+        carray(integers(h[at.SHARES]), h[at.N_SHARES]), carray(doubles(h[at.MATRICES]), FAR),
+        carray(doubles(h[at.VECTORS]), FAR), carray(doubles(h[at.CHANGE]), (h[at.N_BODIES], h[at.WIDTH])),
+        carray(doubles(h[at.FORCE_CHANGE]), h[at.N_ROWS]),
     )  # fmt: skip
     return 0
 
 
 @functools.cache
-def _address(name: str) -> int:
-    function = {"factor": _factor, "up": _up, "down": _down}[name]
-    return int(cfunc("int64(CPointer(int64))", **CALLED)(function).address)
+def _addresses() -> tuple[int, ...]:
+    return tuple(int(cfunc("int64(CPointer(int64))", **CALLED)(piece).address) for piece in (_factor, _up, _down))
 
 
 @contextmanager
-def working(s: System, count: int) -> Iterator[None]:
+def working(head: NDArray[np.int64], count: int) -> Iterator[None]:
     """Use so many threads within the context, unless another simulation has them."""
     mine = busy.acquire(blocking=False)
     try:
-        connect(s, count if mine else 1)
+        connect(head, count if mine else 1)
         yield
     finally:
-        connect(s, 1)
+        connect(head, 1)
         if mine:
             busy.release()
 
 
-def connect(s: System, count: int) -> None:
+def connect(head: NDArray[np.int64], count: int) -> None:
     """Let the shares of a system be worked on by so many threads; one is as before."""
-    s.threads[:] = 0
-    if count < 2:
-        return
-    numba.set_num_threads(min(count, numba.config.NUMBA_NUM_THREADS))
-    arrays = {
-        NODES: s.nodes, PARTS: s.parts, DESTINATIONS: s.destinations, TIES: s.ties, GONE: s.gone, SHARES: s.shares,
-        MATRICES: s.matrices, VECTORS: s.vectors, LEAF: s.leaf, JACOBIAN: s.jacobian, REST: s.rest, GAP: s.gap,
-        CHANGE: s.change, FORCE: s.force_change, SETTINGS: s.settings, LOST: s.lost,
-    }  # fmt: skip
-    for at, array in arrays.items():
-        s.threads[at] = array.ctypes.data
-    sizes = (len(s.nodes), len(s.parts), len(s.ties), len(s.shares), len(s.leaf), len(s.gap), s.J.shape[2])
-    s.threads[N_NODES:SIZE] = sizes
-    for at, name in ((FACTOR, "factor"), (UP, "up"), (DOWN, "down")):
-        s.threads[at] = _address(name)
+    if count > 1:
+        numba.set_num_threads(min(count, numba.config.NUMBA_NUM_THREADS))
+    head[at.FACTOR_CODE : at.SIZE] = _addresses() if count > 1 else 0

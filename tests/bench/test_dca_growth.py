@@ -33,12 +33,13 @@ def test_linear_operations(made):
 @pytest.mark.parametrize("made", [pendulum, ladder])
 def test_threads_change_nothing(made):
     from assurgent.dynamics.dca_equations import rates
+    from assurgent.dynamics.dca_head import FACTOR_CODE
     from assurgent.dynamics.dca_threads import working
 
     system, y = prepared(made(300))
     one, two = np.zeros_like(y), np.zeros_like(y)
-    assert rates(system.tables, 0.0, y, one)
-    with working(system.tables, 2):
-        assert rates(system.tables, 0.0, y, two)
-    assert not system.tables.threads.any()
+    assert rates(system.head, 0.0, y, one)
+    with working(system.head, 2):
+        assert rates(system.head, 0.0, y, two)
+    assert not system.head[FACTOR_CODE:].any()
     np.testing.assert_array_equal(one, two)
