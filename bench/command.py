@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .claims import Claim
 
 FURTHER = {"zoo": (12, 0), "triad": (4, 2), "jansen": (8, 0), "stewart": (0, 9), "spatial8": (0, 8)}  # nEq = a k + b
-CASES = ("users", "planar", "spatial", *FURTHER, "choices", "types")
+CASES = ("users", "planar", "spatial", *FURTHER, "choices", "formulations", "types")
 PLANAR_SIZES = (22, 42, 62, 82, 102, 122, 142, 162, 182, 202)
 LONG_SIZES = (22, 102, 202, 402, 802, 2002)
 SPATIAL_SIZES = (14, 86, 406, 806)
@@ -244,6 +244,12 @@ def _users(_: str, options: argparse.Namespace, out: Console) -> list[dict[str, 
     return [{"what": row.what, "why": row.why, **(vars(row.claim) if row.claim else {})} for row in rows]
 
 
+def _formulations(_: str, options: argparse.Namespace, out: Console) -> dict[str, Any]:
+    from . import formulations
+
+    return formulations.report(out, options.rounds)
+
+
 _OTHERS: dict[str, Callable[[str, argparse.Namespace, Console], Any]] = {
-    "users": _users, "spatial": _spatial, "choices": _choices,
+    "users": _users, "spatial": _spatial, "choices": _choices, "formulations": _formulations,
 }  # fmt: skip

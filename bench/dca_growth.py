@@ -1,9 +1,4 @@
-"""How the time of a right-hand side of `dca` grows with the number of bodies, and what a second thread gains.
-
-    python -m assurgent.bench.dca_growth
-
-prints one line per size for an open chain and for a ladder of loops, and the exponents of the growth.
-"""
+"""The time of a right-hand side of `dca` for an open chain and a ladder of loops of any length."""
 
 from __future__ import annotations
 
@@ -20,7 +15,6 @@ from ..dynamics.inertia import Inertia
 from ..mechanism.model import Array, AugmentedLagrangian, Model
 from ..mechanism.reader import loads
 
-SIZES = (10, 30, 100, 300, 1000, 2000)
 REPEATS = 5
 HEAD = 'format = 1\nname = "{}"\nspace = "planar"\ngravity = [0, -9.81]\n'
 BAR = "mass = 1\ninertia = 0.01"
@@ -71,11 +65,9 @@ def prepared(model: Model) -> tuple[DcaSystem, Array]:
 def seconds(system: DcaSystem, y: Array, threads: int = 1, clock: Callable[[], float] = time.thread_time) -> float:
     """Return the shortest time of a right-hand side: of the processor, or by another clock."""
     from ..dynamics.dca_equations import rates
+    from ..dynamics.dca_threads import connect
 
-    if threads > 1:
-        from ..dynamics.dca_threads import connect
-
-        connect(system.head, threads)
+    connect(system.head, threads)
     out, best = np.zeros_like(y), np.inf
     assert rates(system.head, 0.0, y, out)
     count = max(1, 3000 // len(y))
@@ -85,23 +77,3 @@ def seconds(system: DcaSystem, y: Array, threads: int = 1, clock: Callable[[], f
             rates(system.head, 0.0, y, out)
         best = min(best, (clock() - begun) / count)
     return best
-
-
-def main() -> None:
-    """Print the times."""
-    for name, made in (("pendulum", pendulum), ("ladder", ladder)):
-        found = []
-        for n in SIZES:
-            system, y = prepared(made(n))
-            one, wall = seconds(system, y), seconds(system, y, clock=time.perf_counter)
-            two = wall / seconds(system, y, 2, time.perf_counter)
-            count = len(system.names)
-            found.append((count, one))
-            levels = len(system.tree.levels)
-            print(f"{name} {count:5d} bodies  {levels:2d} levels  {1e6 * one:8.0f} us  two threads {two:.2f} x")
-        counts, times = np.log(np.array(found)).T
-        print(f"{name}: exponent {np.polyfit(counts, times, 1)[0]:.2f}")
-
-
-if __name__ == "__main__":
-    main()

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from ..dynamics.methods import body_method
 from ..dynamics.posture import Posture
 from ..mechanism.model import FRAME, Array, Body, Joint, Mass, Model, Simulation
+
+REPEATED, ROUNDS = 20_000, 6  # bodies of all evaluations of a round; of the rounds the first is not counted
 
 
 def pendulum(n: int, spatial: bool = False, angle: float = 0.1) -> tuple[Model, Posture]:
@@ -51,35 +55,32 @@ def _turned(d: int, axis: Array, angle: float) -> Array:
     return np.asarray(np.eye(3) + s * K + (1 - c) * K @ K)
 
 
-def growth(counts: Sequence[int] = (10, 100, 1000, 2000)) -> None:
-    """Print the time of a right-hand side against the number of bodies, and the exponent from the first to the last."""
+@functools.cache
+def repeated() -> Callable[..., None]:
+    """Return what evaluates a right-hand side so many times."""
     from numba import njit
 
     from ..dynamics import integrator
-    from ..dynamics.methods import body_method
 
     @njit
     def many(ints, x, y, K, count):  # type: ignore[no-untyped-def]
         for _ in range(count):
-            integrator.rates(ints, x, 0.0, y, K, 0)
+            integrator.rates(ints, x, 0.0, y, K, np.int64(0))
 
-    for name in ("semirecursive-1", "semirecursive-2"):
-        for spatial in (False, True):
-            seconds = []
-            for n in counts:
-                method = body_method(name)(*pendulum(n, spatial))
-                K, repeats = np.zeros((1, len(method.y))), max(1, 100_000 // n)
-                many(method.ints, method.x, method.y, K, 1)
-                best = np.inf
-                for _ in range(3):
-                    begin = time.process_time()
-                    many(method.ints, method.x, method.y, K, repeats)
-                    best = min(best, (time.process_time() - begin) / repeats)
-                seconds.append(best)
-            exponent = np.log(seconds[-1] / seconds[0]) / np.log(counts[-1] / counts[0])
-            times = ", ".join(f"{n}: {1e6 * s:.3g} us" for n, s in zip(counts, seconds, strict=True))
-            print(f"{name} {'spatial' if spatial else 'planar '}  {times}; exponent {exponent:.2f}")
+    found: Callable[..., None] = many
+    return found
 
 
-if __name__ == "__main__":
-    growth()
+def seconds(name: str, spatial: bool, counts: Sequence[int]) -> list[float]:
+    """Return the processor time of a right-hand side of a method, by the number of bodies."""
+    found, many = [], repeated()
+    for n in counts:
+        method = body_method(name)(*pendulum(n, spatial))
+        K, repeats = np.zeros((1, len(method.y))), max(1, REPEATED // n)
+        best = np.inf
+        for turn in range(ROUNDS):
+            begin = time.thread_time()
+            many(method.ints, method.x, method.y, K, repeats if turn else 1)
+            best = min(best, (time.thread_time() - begin) / repeats) if turn else best
+        found.append(best)
+    return found
