@@ -17,6 +17,9 @@ from .bodysystem import BodySystem
 from .dca_layout import lay_out
 
 Ints = NDArray[np.int64]
+# The slowest combination of multipliers pulls a chain of n bodies along: it meets the inertia of all of them, and of
+# Φ_q M⁻¹ Φ_qᵀ it has about 1/n² of the others. A penalty that grows as n² lets the number of iterations stay.
+SHORT, STIFFER = 10, 1e3  # bodies up to which the penalty is as given, and how many times it may become
 LIGHT = 1e-12  # eigenvalues of a mass matrix below this part of the largest: the body alone has no acceleration
 
 
@@ -75,6 +78,7 @@ class DcaSystem:
         layout = lay_out(self.tree, w, items[:, [code.ROW, code.ROWS]].tolist(), roles, max(2, thread_count()))
         settings, counts = settings.copy(), np.zeros(at.N_COUNTS, dtype=np.int64)
         settings[at.ALPHA] *= np.mean(mass[mass > 0.0]) if (mass > 0.0).any() else 1.0
+        settings[at.ALPHA] *= min(max(1.0, (m / SHORT) ** 2), STIFFER)
         counts[at.MOST] = iterations
         self.tables = System(
             bodies.head, joints.head, items, joints.bodies, joints.phi, joints.rate, joints.gamma, joints.J,

@@ -29,6 +29,19 @@ def test_linear_operations(made):
     assert exponents[1] <= 1.01
 
 
+@pytest.mark.parametrize("made", [pendulum, ladder])
+def test_iterations_do_not_grow(made):
+    """With one penalty for all sizes the ladder took 4 at 9 bodies, 7 at 300 and more than 10 at 2,000."""
+    from assurgent.dynamics.dca_equations import rates
+    from assurgent.dynamics.dca_head import FAILURES, ITERATIONS
+
+    for n in (10, 100, 900):
+        system, y = prepared(made(n))
+        assert rates(system.head, 0.0, y, np.zeros_like(y))
+        assert system.tables.counts[ITERATIONS] <= 6
+        assert system.tables.counts[FAILURES] == 0
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("made", [pendulum, ladder])
 def test_threads_change_nothing(made):
