@@ -7,6 +7,7 @@ threads gain, which is by the clock.
 from __future__ import annotations
 
 import functools
+import math
 import time
 from collections.abc import Callable
 from dataclasses import asdict, replace
@@ -80,7 +81,7 @@ def _further(method: BodyMethod, seconds: float) -> None:
 # ---- the open chain -----------------------------------------------------------------------------------------------
 def open_chain(n: int = CHAIN) -> Case:
     """Return a chain of n rods of 0.1 m that hangs aslant, let go."""
-    x, y = 0.1 * np.sin(0.3), -0.1 * np.cos(0.3)
+    x, y = 0.1 * math.sin(0.3), -0.1 * math.cos(0.3)
     lines = ["format = 1", 'name = "open chain"', 'space = "planar"', "gravity = [0, -9.81]", "[points]"]
     lines += [f"P{k} = [{k * x!r}, {k * y!r}]" for k in range(n + 1)]
     lines += ["[bodies.frame]", 'points = ["P0"]']
