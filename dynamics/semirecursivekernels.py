@@ -16,35 +16,17 @@ from numba import carray, cfunc, njit
 
 from ..codegen import jointcodes as code
 from ..motion.global_kernels import call2
-from ..runtime.sequencer import caller
 from ..runtime.sources import dated
 from . import array_heads as heads
 from . import bodyhead as place
-from . import jointhead, treehead
-from .augmentedkernels import (
-    CLOSED,
-    CLOSING,
-    SIGNATURE,
-    eliminate,
-    finish_address,
-    parameter_rates,
-    turn_parameters,
-)  # fmt: skip
+from . import treehead
+from .augmentedkernels import SIGNATURE, finish_address, parameter_rates, turn_parameters
 from .bodyforces import wrenches
-from .jointkernels import CALLED, FAR, INTERNAL, doubles, integers, lines, prepare, rates
-from .treedynamics import add_row, articulate, body_inertia, carry_motion, mass_matrix
+from .jointkernels import CALLED, FAR, INTERNAL, doubles, integers
+from .treedynamics import articulate, body_inertia, carry_motion, mass_matrix
 from .treehead import BALL
 from .treekinematics import make_columns, move_first, move_second, pose
-
-CLOSING_SIGNATURE = "int64(CPointer(int64), CPointer(float64), int64)"
-PHI, RATE, BEND = range(3)  # which right-hand side the closing rows get
-call3 = caller(3)
-
-
-@njit(**INTERNAL)
-@dated
-def tree_head(ints):  # type: ignore[no-untyped-def]
-    return carray(integers(ints[heads.HEAD + place.OWN_BODIES]), place.SIZE)
+from .treeloops import BEND, CLOSING_SIGNATURE, call3, close, closing, solve, tree_head
 
 
 @dated
@@ -115,128 +97,6 @@ def recursion(head):  # type: ignore[no-untyped-def]
             force[k, 3] += cy * fz - cz * fy
             force[k, 4] += cz * fx - cx * fz
             force[k, 5] += cx * fy - cy * fx
-
-
-@dated
-def _closing(ints_at, x_at, what):  # type: ignore[no-untyped-def]
-    """C_z of all closing rows, scaled, into the matrix behind the rates, its transpose, and their right-hand sides.
-
-    These are less Φ, Φ̇, or γ + J q̈_bias with Baumgarte's terms (Eq. 60).
-    """
-    ints, state = carray(ints_at, FAR), carray(x_at, FAR)
-    head = tree_head(ints)
-    n, w, nv = head[place.COUNT], head[place.WIDTH], head[treehead.N_V]
-    total = nv + head[treehead.N_ROWS]
-    A, b = carray(doubles(head[treehead.MATRIX]), (total, total)), carray(doubles(head[treehead.SIDE]), total)
-    joints = carray(integers(head[place.JOINTS]), jointhead.SIZE)
-    bodies = carray(doubles(head[place.BODIES]), (n, code.BODY2 if w == 3 else code.BODY3))
-    parent, start = carray(integers(head[treehead.PARENT]), n), carray(integers(head[treehead.FIRST_COLUMN]), n)
-    count, bias = carray(integers(head[treehead.N_COLUMNS]), n), carray(doubles(head[place.ACCELERATION]), (n, w))
-    columns, x = carray(doubles(head[treehead.COLUMNS]), (nv, w)), carray(doubles(head[treehead.REFERENCE]), (n, 3))
-    scales, closing = carray(doubles(head[treehead.SCALES]), FAR), carray(integers(head[treehead.CLOSING]), FAR)
-    items = carray(integers(joints[jointhead.ITEMS]), (joints[jointhead.LINES], code.ITEM_SIZE))
-    J = carray(doubles(joints[jointhead.J]), (joints[jointhead.ROWS], 3, w))
-    phi, rate = carray(doubles(joints[jointhead.PHI]), FAR), carray(doubles(joints[jointhead.RATE]), FAR)
-    gamma, numbers = carray(doubles(joints[jointhead.GAMMA]), FAR), carray(doubles(head[treehead.STABILISING]), 2)
-    work, spare = carray(doubles(joints[jointhead.WORK]), (6, 2 + 3 * w)), carray(doubles(head[treehead.SPARE]), (8, w))
-    prepare(joints, state[heads.TIME])
-    at = nv
-    for m in range(head[treehead.N_CLOSING]):
-        e = closing[m]
-        lines(joints, e, e + 1, work)
-        rates(joints, e, e + 1)
-        roles = 3 if items[e, code.KIND] in code.THREE_BODIES else 2
-        for row in range(items[e, code.ROW], items[e, code.ROW] + items[e, code.ROWS]):
-            for c in range(nv):
-                A[at, c] = 0.0
-            bend = gamma[row]
-            for role in range(roles):
-                k = items[e, code.FIRST + role]
-                if k > 0:
-                    dx, dy = bodies[k, 0] - x[k, 0], bodies[k, 1] - x[k, 1]
-                    dz = bodies[k, 2] - x[k, 2] if w == 6 else 0.0
-                    for c in range(w):
-                        bend += J[row, role, c] * bias[k, c]
-                    add_row(k, J[row, role], dx, dy, dz, parent, start, count, x, columns, spare, A[at])
-            for c in range(nv):
-                A[at, c] *= scales[c] / scales[at]
-                A[c, at] = A[at, c]
-            if head[treehead.LOOPS] == treehead.STABILISED:
-                bend += 2.0 * numbers[0] * rate[row] + numbers[1] * numbers[1] * phi[row]
-            side = phi[row] if what == PHI else rate[row] if what == RATE else bend
-            b[at] = -side / scales[at]
-            at += 1
-    return 0
-
-
-# ---- closing ------------------------------------------------------------------------------------------------------
-@njit(**INTERNAL)
-@dated
-def displace(head, q, change):  # type: ignore[no-untyped-def]
-    """Move the relative coordinates by small changes of their rates' kind; Euler parameters are turned."""
-    n = head[place.COUNT]
-    motion = carray(integers(head[treehead.FIRST_MOTION]), n + 1)
-    kinds = carray(integers(head[treehead.MOTION_KIND]), FAR)
-    at, to = carray(integers(head[treehead.MOTION_Q]), FAR), carray(integers(head[treehead.MOTION_V]), FAR)
-    for m in range(motion[n]):
-        if kinds[m] == BALL:
-            turn_parameters(q, at[m], change[to[m]], change[to[m] + 1], change[to[m] + 2])
-        else:
-            q[at[m]] += change[to[m]]
-
-
-@dated
-def _close(ints_at, x_at):  # type: ignore[no-untyped-def]
-    """Close the loops by the smallest changes of coordinates, then of rates; 1 where that fails.
-
-    Where loops are closed by partitioning, the independent coordinates and rates stay.
-    """
-    ints, state = carray(ints_at, FAR), carray(x_at, FAR)
-    head = tree_head(ints)
-    q = state[ints[heads.Y] :]
-    v = q[head[treehead.N_Q] :]
-    nv, rows = head[treehead.N_V], head[treehead.N_ROWS]
-    total, held = nv + rows, head[treehead.LOOPS] == treehead.PARTITIONED
-    A, b = carray(doubles(head[treehead.MATRIX]), (total, total)), carray(doubles(head[treehead.SIDE]), total)
-    scales, free = carray(doubles(head[treehead.SCALES]), FAR), carray(integers(head[treehead.INDEPENDENT]), nv)
-    own, numbers = ints[heads.OWN_INTS], ints[heads.OWN_FLOATS]
-    closed = False
-    for step in range(CLOSING + 1):
-        call2(head[treehead.KINEMATICS_CODE], (own, numbers))
-        for i in range(total):
-            for j in range(total):
-                A[i, j] = 0.0
-        call3(head[treehead.CLOSING_CODE], (own, numbers, RATE if closed else PHI))
-        for i in range(nv):
-            A[i, i], b[i] = 1.0, 0.0
-            if held and free[i] != 0:
-                for row in range(nv, total):
-                    A[row, i] = A[i, row] = 0.0
-        if call2(head[treehead.ELIMINATE_CODE], (own, numbers)) != 0:
-            return 1
-        largest = 0.0
-        for i in range(nv):
-            largest = max(largest, abs(b[i]))
-            b[i] *= scales[i]
-        if closed:
-            for i in range(nv):
-                v[i] += b[i]
-            return 0
-        displace(head, q, b)
-        closed = largest < CLOSED
-        if step == CLOSING - 1 and not closed:
-            return 1
-    return 1
-
-
-@dated
-def _eliminate(ints_at, x_at):  # type: ignore[no-untyped-def]
-    """Solve the system of rates and closing rows; 1 where it has no solution."""
-    head = tree_head(carray(ints_at, FAR))
-    total = head[treehead.N_V] + head[treehead.N_ROWS]
-    A, b = carray(doubles(head[treehead.MATRIX]), (total, total)), carray(doubles(head[treehead.SIDE]), total)
-    order = carray(integers(head[treehead.PIVOTS]), total)
-    return 1 if eliminate(A, b, order, total, head[treehead.REDUNDANT] != 0) < 0 else 0
 
 
 # ---- the equations of motion --------------------------------------------------------------------------------------
@@ -419,6 +279,6 @@ def piece_addresses(loops: bool) -> dict[int, int]:
     if not loops:
         return found | {treehead.MOTION_CODE: _address(_open_tree)}
     return found | {
-        treehead.MOTION_CODE: _address(_closed_loops), treehead.CLOSE_CODE: _address(_close),
-        treehead.ELIMINATE_CODE: _address(_eliminate), treehead.CLOSING_CODE: _address(_closing, CLOSING_SIGNATURE),
+        treehead.MOTION_CODE: _address(_closed_loops), treehead.CLOSE_CODE: _address(close),
+        treehead.ELIMINATE_CODE: _address(solve), treehead.CLOSING_CODE: _address(closing, CLOSING_SIGNATURE),
     }  # fmt: skip
