@@ -19,7 +19,7 @@ from .dca_layout import lay_out
 Ints = NDArray[np.int64]
 # The slowest combination of multipliers pulls a chain of n bodies along: it meets the inertia of all of them, and of
 # Φ_q M⁻¹ Φ_qᵀ it has about 1/n² of the others. A penalty that grows as n² lets the number of iterations stay.
-SHORT, STIFFER = 10, 1e3  # bodies up to which the penalty is as given, and how many times it may become
+SHORT, STIFFER = 10, 1e4  # bodies up to which the penalty is as given, and how many times it may become
 LIGHT = 1e-12  # eigenvalues of a mass matrix below this part of the largest: the body alone has no acceleration
 
 
