@@ -79,13 +79,14 @@ F = [0.4, 1.2, 0.2]
 G = [1.1, 0.3, 1.4]
 K = [0.2, 0.6, 1.5]
 Q = [2, 0.1, 0.3]
+V = [0.6, 0.4, 1.2]
 W = [2.2, 1, 0.1]
 [bodies.frame]
 points = ["A", "C", "W"]
 [bodies.one]
 points = ["A", "B", "D", "Q"]
 [bodies.two]
-points = ["B", "C", "E", "F", "G", "K"]
+points = ["B", "C", "E", "F", "G", "K", "V"]
 [bodies.rod]
 points = ["Q", "W"]
 kind = "rod"
@@ -98,6 +99,8 @@ E = { type = "P", bodies = ["one", "two"], at = "E", axis = [0.1, 1, 0] }
 F = { type = "H", bodies = ["frame", "two"], at = "F", axis = [0, 0.3, 1], pitch = 0.1 }
 G = { type = "planar", bodies = ["frame", "two"], at = "G", normal = [1, 1, 0] }
 K = { type = "on-plane", bodies = ["one", "two"], at = "K", normal = [0, 1, 1] }
+V = { type = "on-cylinder", bodies = ["one", "two"], at = "V", axis = [1, 0.1, 0.2], through = "A" }
+M = { type = "gear", bodies = ["one", "two"], ratio = -1.3, axes = [[1, 0.2, 0.1], [0, 0.3, 1]] }
 Q = { type = "S", bodies = ["one", "rod"], at = "Q" }
 W = { type = "S", bodies = ["frame", "rod"], at = "W" }
 [drivers]
