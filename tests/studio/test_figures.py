@@ -15,7 +15,8 @@ from typing import Any
 import pytest
 
 from .conftest import CHROMIUM, Running
-from .test_page import build_the_papers_slider_crank, centre, draw_a_four_bar, new, scrub, settled
+from .hands import centre, draw_a_four_bar, new, scrub, settled
+from .test_page import build_the_papers_slider_crank
 
 SIZES = {"small": (1280, 800), "large": (1920, 1080)}
 

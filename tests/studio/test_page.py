@@ -15,54 +15,9 @@ from assurgent.studio.templates import TEMPLATES
 from assurgent.studio.wire import unpacked
 
 from .conftest import Running
+from .hands import centre, draw_a_four_bar, fill, new, scrub, series, settled, submit, text_of
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-
-
-def new(page: Any, title: str) -> None:
-    """Choose a template by the menu."""
-    page.click("#menu-file")
-    page.get_by_role("menuitem", name="New…").click()
-    page.locator(".gallery button", has_text=title).first.click()
-    if page.locator("dialog", has_text="Changes are not saved").count():
-        page.get_by_role("button", name="Go on without saving").click()
-    page.wait_for_function("t => document.title.startsWith(t)", arg=title)
-
-
-def text_of(page: Any) -> str:
-    return str(page.evaluate("document.getElementById('source').value"))
-
-
-def settled(page: Any) -> None:
-    """Wait until nothing is being computed."""
-    page.wait_for_selector("html[data-busy='0']")
-
-
-def series(page: Any, name: str) -> np.ndarray:
-    """Return a curve as the page holds it."""
-    found = page.evaluate("n => import('/static/js/store.js').then(m => Array.from(m.state.series[n] || []))", name)
-    return np.array(found)
-
-
-def scrub(page: Any, step: int) -> None:
-    """Move the time line to an instant."""
-    track = page.locator("#player input[type=range]")
-    track.evaluate("(e, k) => { e.value = k; e.dispatchEvent(new Event('input')) }", step)
-
-
-def fill(page: Any, values: dict[str, str]) -> None:
-    for key, value in values.items():
-        box = page.locator(f"dialog #f-{key}")
-        if box.evaluate("e => e.tagName") == "SELECT":
-            box.select_option(value)
-        else:
-            box.fill(value)
-
-
-def submit(page: Any) -> None:
-    page.click("dialog #f-submit")
-    page.wait_for_selector("dialog", state="detached")
-    settled(page)
 
 
 # ---- the paper's example -------------------------------------------------------------------------------------------
@@ -176,11 +131,6 @@ def test_a_curve_equals_the_command(page: Any) -> None:
 
 
 # ---- hands ------------------------------------------------------------------------------------------
-def centre(page: Any, point: str) -> tuple[float, float]:
-    box = page.locator(f"[data-point='{point}'] circle.hit").bounding_box()
-    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
-
-
 def test_dragging_changes_lengths_and_is_undone(page: Any) -> None:
     new(page, "Four-bar")
     settled(page)
@@ -222,23 +172,6 @@ def test_a_pivot_dragged_assembles_the_mechanism_anew(page: Any) -> None:
     model = loads(text_of(page), "dragged")
     rocker = model.bodies["rocker"].points
     assert np.linalg.norm(rocker["C"] - rocker["D"]) == pytest.approx(0.28)
-
-
-def draw_a_four_bar(page: Any) -> None:
-    new(page, "Empty sheet")
-    box = page.locator("#sheet").bounding_box()
-    places = [(230, 480), (290, 330), (560, 250), (620, 480)]
-    spots = [(box["x"] + x, box["y"] + y) for x, y in places]
-    for a, b in ((0, 1), (1, 2), (2, 3)):
-        page.keyboard.press("l")
-        page.mouse.click(*spots[a])
-        page.mouse.click(*spots[b])
-        page.keyboard.press("Enter")
-        settled(page)
-    for k in (0, 3):
-        page.keyboard.press("g")
-        page.mouse.click(*spots[k])
-        settled(page)
 
 
 def test_a_four_bar_drawn_by_hand(page: Any) -> None:
@@ -352,78 +285,3 @@ def test_names_are_never_markup(page: Any) -> None:
     assert page.evaluate("window.hacked") is None
     assert page.locator("img[src=x]").count() == 0
     assert evil in page.inner_text("#page-understand")
-
-
-# ---- files ------------------------------------------------------------------------------------------
-def test_saved_opened_and_shared(page: Any, running: Running) -> None:
-    new(page, "Quick return")
-    page.keyboard.press("Control+s")
-    page.fill("dialog #f-name", "shaper")
-    page.click("dialog #f-submit")
-    page.wait_for_selector("dialog", state="detached")
-    text = text_of(page)
-    assert (running.folder / "shaper.toml").read_text("utf-8") == text
-    link = page.evaluate("t => import('/static/js/files.js').then(m => m.linkOf(t))", text)
-    assert running.token not in link
-    new(page, "Four-bar")
-    page.click("#menu-file")
-    page.get_by_role("menuitem", name="Open…").click()
-    page.locator(".gallery button", has_text="shaper.toml").click()
-    page.wait_for_function("t => document.getElementById('source').value === t", arg=text)
-    new(page, "Four-bar")
-    page.click("#menu-file")
-    page.get_by_role("menuitem", name="From a link…").click()
-    page.fill("dialog #f-link", link)
-    page.click("dialog #f-submit")
-    page.wait_for_function("t => document.getElementById('source').value === t", arg=text)
-    with page.expect_download() as started:
-        page.click("#menu-download")
-        page.get_by_role("menuitem", name="Table (.csv)").click()
-    lines = Path(started.value.path()).read_text("utf-8").splitlines()
-    assert lines[0].startswith("t,")
-
-
-# ---- understanding ------------------------------------------------------------------------------------------
-def test_an_assembly_mode_is_switched(page: Any) -> None:
-    new(page, "Four-bar")
-    settled(page)
-    above = series(page, "C.y")[0]
-    page.click("#tab-understand")
-    page.click("[data-group=RRR_1]")
-    page.wait_for_selector("[data-mode='2']")
-    assert page.get_attribute("[data-mode='1']", "aria-pressed") == "true"
-    assert page.locator("[data-explained=RRR_1] math").count() > 8
-    least = float(page.get_attribute("[data-condition=RRR_1]", "data-least"))
-    at = run(load(EXAMPLES / "four-bar.toml")).results.diagnostics["groups"]["RRR_1"]  # type: ignore[index]
-    assert least == pytest.approx(at["least_conditioning"], rel=1e-9)
-    page.click("[data-mode='2']")
-    page.wait_for_function("() => document.getElementById('source').value.includes('RRR_1 = 2')")
-    settled(page)
-    assert series(page, "C.y")[0] == pytest.approx(-above)
-    page.wait_for_selector("[data-mode='2'][aria-pressed=true]")
-
-
-def test_a_reference_is_laid_over(page: Any, tmp_path: Path) -> None:
-    new(page, "Four-bar")
-    settled(page)
-    t, x = series(page, "t"), series(page, "P.x")
-    rows = "\n".join(f"{a},{b + 0.001}" for a, b in zip(t, x, strict=True))
-    (tmp_path / "other.csv").write_text(f"t,P.x\n{rows}\n")
-    page.click("#tab-watch")
-    page.set_input_files("#page-watch input[type=file]", tmp_path / "other.csv")
-    page.wait_for_selector("#reference[data-gap]")
-    assert float(page.get_attribute("#reference", "data-gap")) == pytest.approx(0.001, rel=1e-6)
-
-
-def test_two_pages_at_once(page: Any, running: Running) -> None:
-    other = page.context.new_page()
-    other.goto(running.address)
-    other.wait_for_selector("html[data-ready=yes]")
-    new(other, "Klann leg")
-    new(page, "Slider-crank")
-    settled(page)
-    settled(other)
-    assert json.dumps(text_of(page)) != json.dumps(text_of(other))
-    assert "klann" in text_of(other)
-    assert len(series(other, "t")) > 2
-    assert len(series(page, "t")) > 2
