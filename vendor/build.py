@@ -14,7 +14,8 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 MODULES = HERE / "node_modules"
-TARGET = HERE.parent / "studio" / "static" / "vendor"
+PLACE = HERE.parent / "studio" / "static" / "vendor"
+TARGET = HERE / "node_modules" / ".made"  # moved to its place when everything is there
 BUNDLES = {"uplot.js": "uplot/dist/uPlot.esm.js", "three.js": None}
 LICENCES = {"uplot": "uplot/LICENSE", "three": "three/LICENSE", "stix-two-math": "@fontsource/stix-two-math/LICENSE"}
 FONT = "@fontsource/stix-two-math/files/stix-two-math-latin-400-normal.woff2"
@@ -62,6 +63,8 @@ def main() -> None:
     lines = [f"{hashlib.sha256(f.read_bytes()).hexdigest()}  {f.name}\n" for f in files]
     (TARGET / "SHA256SUMS.txt").write_text("".join(lines), "utf-8", newline="\n")
     print("".join(f"{f.stat().st_size:>9,}  {f.name}\n" for f in files), end="")
+    shutil.rmtree(PLACE, ignore_errors=True)
+    shutil.move(TARGET, PLACE)
 
 
 if __name__ == "__main__":

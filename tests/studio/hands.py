@@ -71,3 +71,26 @@ def draw_a_four_bar(page: Any) -> None:
         page.keyboard.press("g")
         page.mouse.click(*spots[k])
         settled(page)
+
+
+def take(page: Any, text: str) -> None:
+    """Give the page a text by its tab File."""
+    page.click("#tab-file")
+    page.fill("#source", text)
+    if page.is_enabled("#take-text"):
+        page.click("#take-text")
+    settled(page)
+
+
+def drag(page: Any, start: tuple[float, float], end: tuple[float, float]) -> None:
+    page.mouse.move(*start)
+    page.mouse.down()
+    for k in (1, 2, 3, 4):
+        page.mouse.move(*(a + (b - a) * k / 4 for a, b in zip(start, end, strict=True)))
+    page.mouse.up()
+
+
+def asked(page: Any, script: str) -> Any:
+    """Return what a script finds in the page's modules: `m.store`, `m.overlays`, `m.view`."""
+    loaded = "".join(f"m.{name} = await import('/static/js/{name}.js'); " for name in ("store", "overlays", "view"))
+    return page.evaluate(f"async () => {{ const m = {{}}; {loaded} return {script}; }}")

@@ -4,6 +4,8 @@ import hashlib
 import re
 import subprocess
 import sys
+import zipfile
+from io import BytesIO
 from pathlib import Path
 
 STATIC = Path(__file__).parents[2] / "studio" / "static"
@@ -25,6 +27,33 @@ def test_modules_are_small_and_import_only_what_is_there() -> None:
         for name in re.findall(r"""(?:from|import\()\s*["']([^"']+)["']""", text):
             assert name.startswith("."), f"{module.name} imports {name}"
             assert (module.parent / name).resolve().is_file(), f"{module.name} imports {name}"
+
+
+def test_the_page_asks_for_all_its_modules_at_once() -> None:
+    """One round trip instead of one for each level of imports; what only some pages need is not among them."""
+    page = (STATIC / "index.html").read_text("utf-8")
+    wanted = re.findall(r'modulepreload" href="/static/([^"]+)"', page)
+    reached, open_ = set(), ["js/main.js"]
+    while open_:
+        name = open_.pop()
+        if name not in reached:
+            reached.add(name)
+            text = (STATIC / name).read_text("utf-8")
+            found = re.findall(r"""^(?:import|export) .*?from ["']([^"']+)["']""", text, re.MULTILINE)
+            open_ += [str((STATIC / name).parent.joinpath(f).resolve().relative_to(STATIC.resolve())) for f in found]
+    assert sorted(wanted) == sorted(reached)
+    assert not {"js/spatial.js", "vendor/three.js"} & reached
+
+
+def test_the_studio_adds_little_to_the_wheel() -> None:
+    """At most 1.5 MB, compressed as in a wheel."""
+    data = BytesIO()
+    with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as wheel:
+        for file in (*STATIC.rglob("*.*"), *STATIC.parent.glob("*.py")):
+            if file.is_file():
+                wheel.write(file, file.name)
+    assert data.tell() < 1_500_000
+    print(f"\nthe studio in the wheel: {data.tell() / 1e6:.2f} MB")
 
 
 def test_nothing_else_loads_the_studio() -> None:

@@ -54,6 +54,25 @@ def test_an_edit_and_its_contrary_give_every_example_back(path: Path) -> None:
     assert tomllib.loads(new) in (data, {**data, "forces": data.get("forces", {})})
 
 
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.toml")), ids=lambda p: p.stem)
+def test_a_name_changed_and_changed_back_gives_every_example_back(path: Path) -> None:
+    """Names, order and comments of all other lines stay; the number of lines, too."""
+    text = path.read_text("utf-8")
+    data = tomllib.loads(text)
+    names = {table: next(iter(data[table])) for table in ("points", "joints") if data.get(table)}
+    names["bodies"] = next(b for b in data["bodies"] if b != "frame")
+    there = edited(text, *(["rename", table, old, f"{old}new"] for table, old in names.items()))
+    for table, old in names.items():
+        assert [f"{old}new" if k == old else k for k in data[table]] == list(tomllib.loads(there)[table]), table
+    changed = [k for k, (a, b) in enumerate(zip(text.splitlines(), there.splitlines(), strict=True)) if a != b]
+    lines = text.splitlines()
+    assert all(any(old in lines[k] for old in names.values()) for k in changed)
+    comments = [line.split("#", 1)[1] for line in lines if "#" in line and '"' not in line.split("#", 1)[1]]
+    assert all(comment in there for comment in comments)
+    back = edited(there, *(["rename", table, f"{old}new", old] for table, old in names.items()))
+    assert tomllib.loads(back) == data
+
+
 def test_new_entries_look_as_a_person_writes_them() -> None:
     found = edited(
         TEXT,

@@ -88,6 +88,8 @@ export function download(name, data, type) {
   setTimeout(() => URL.revokeObjectURL(link.href), 10000);
 }
 
+// A derived type without the number of its joints' first body and the digest of its topology, which no reader wants.
+export const plainType = (name) => name.replace(/^g\d+-/, "").replace(/-[0-9a-f]{8}(-[0-9a-f]{8})?/, "");
 export const short = (x, digits = 5) => {
   if (!Number.isFinite(x)) return "–";
   if (x === 0) return "0";

@@ -32,7 +32,7 @@ function coil([x1, y1, x2, y2], unit) {
 export function drawing(home) {
   const world = s("g.scene"), ties = s("g.ties"), points = s("g.points"), gesture = s("g.gesture");
   const extra = overlays();
-  const svg = s("svg", { role: "img", "aria-label": "mechanism" }, gridLayer(), extra.below, extra.rams, ties, world, extra.above, points, gesture);
+  const svg = s("svg", { role: "img", "aria-label": "mechanism" }, gridLayer(), extra.below, ties, world, extra.above, points, gesture);
   home.append(svg);
   let moving = [], marks = [], paths = [], dots = [], drawn = "";
 

@@ -80,7 +80,8 @@ export function bodyForm(name) {
 
 const TYPES = () => (spatial()
   ? [["R", "R - revolute"], ["P", "P - prismatic"], ["S", "S - spherical"], ["C", "C - cylindrical"], ["U", "U - universal"], ["H", "H - screw"], ["planar", "planar"], ["weld", "weld"]]
-  : [["R", "R - rotational (revolute)"], ["P", "P - translational (prismatic)"], ["slot", "slot - pin in slot"], ["gear", "gear"], ["rack", "rack and pinion"], ["weld", "weld"]]);
+  : [["R", "R - rotational (revolute)"], ["P", "P - translational (prismatic)"], ["slot", "slot - pin in slot"], ["gear", "gear"], ["rack", "rack and pinion"], ["cam", "cam - cam and follower"], ["weld", "weld"]]);
+const FOLLOWERS = [["point", "a point"], ["roller", "a roller"], ["face", "a flat face"]];
 const BY = "(by positions)";
 const list = (x, k) => (Array.isArray(x) ? x[k] : undefined);
 
@@ -95,7 +96,7 @@ export function jointForm(name = null) {
     { key: "type", label: "Type", kind: "select", options: TYPES(), value: old.type || "R" },
     { key: "first", label: "Body i", kind: "select", options: bodies, value: list(old.bodies, 0) || chosen[0] || "frame" },
     { key: "second", label: "Body j", kind: "select", options: bodies, value: list(old.bodies, 1) || chosen[1] || bodies.at(-1) },
-    { key: "at", label: "At point", kind: "select", options: [...(spatial() ? [] : [BY]), ...pointNames()], value: old.at || BY, when: (v) => !["gear", "rack", "weld"].includes(v.type) },
+    { key: "at", label: "At point", kind: "select", options: [...(spatial() ? [] : [BY]), ...pointNames()], value: old.at || BY, when: (v) => !["gear", "rack", "weld", "cam"].includes(v.type) },
     { key: "pi", label: "i-th position", kind: "vector", value: ["", ""], when: (v) => byPlace(v) && is("R", "P", "slot")(v) },
     { key: "pj", label: "j-th position", kind: "vector", value: ["", ""], when: (v) => byPlace(v) && is("R", "P", "slot")(v) },
     { key: "axis", label: "Direction", kind: "vector", labels: axes(), value: spatial() ? old.axis || old.normal || list(old.axes, 0) || ["", "", ""] : angleOf, when: (v) => is("P", "slot", "rack", "C", "H", "planar", "U")(v) || (spatial() && v.type === "R") },
@@ -106,6 +107,12 @@ export function jointForm(name = null) {
     { key: "internal", label: "Internal mesh", kind: "check", value: old.internal, when: is("gear") },
     { key: "carrier", label: "Carrier", kind: "select", options: bodies, value: old.carrier || "frame", when: is("gear") },
     { key: "radius", label: "Radius", value: old.radius ?? "", when: is("rack") },
+    { key: "centre", label: "Centre of the cam", kind: "select", options: pointNames(), value: old.centre, when: is("cam") },
+    { key: "profile", label: "Radius over u", value: typeof old.profile === "object" ? "" : old.profile ?? "", placeholder: typeof old.profile === "object" ? "(a table: it stays)" : "for example 0.05 + 0.01*cos(u)", kind: "text", when: is("cam") },
+    { key: "follower", label: "Follower", kind: "select", options: FOLLOWERS, value: old.follower?.radius !== undefined ? "roller" : old.follower?.direction ? "face" : "point", when: is("cam") },
+    { key: "tip", label: "Its point", kind: "select", options: pointNames(), value: old.follower?.point, when: is("cam") },
+    { key: "roller", label: "Roller's radius", value: old.follower?.radius ?? "", when: (v) => v.type === "cam" && v.follower === "roller" },
+    { key: "face", label: "Face along", kind: "vector", value: old.follower?.direction || ["", ""], when: (v) => v.type === "cam" && v.follower === "face" },
     { key: "pitch", label: "Pitch (m/rad)", value: old.pitch ?? "", when: is("H") },
   ], async (v) => {
     try {
@@ -119,6 +126,7 @@ export function jointForm(name = null) {
         if (v.carrier !== "frame") joint.carrier = v.carrier;
       }
       if (v.type === "rack") { if (v.radius === "") return "a rack needs the radius of its pinion"; joint.radius = written(v.radius); }
+      if (v.type === "cam") { const missing = contact(v, joint, old, plan); if (missing) return missing; }
       if (v.type === "H") joint.pitch = written(v.pitch || "0");
       const own = v.name || name || plan.freshJoint(joint.at || v.type);
       const operations = [];
@@ -130,13 +138,24 @@ export function jointForm(name = null) {
   }, { action: name ? "Change" : "Add", note: spatial() ? null : "Positions are measured in the axes of each body, from its centre where it has one." });
 }
 
+// The contact of cam (body i) and follower (body j): centre, profile, and what of the follower touches.
+function contact(v, joint, old, plan) {
+  if (v.profile === "" && typeof old.profile !== "object") return "a cam needs its profile: the radius as a formula in u, the polar angle";
+  if (!v.centre || !v.tip) return "a cam needs a centre and a point of the follower";
+  Object.assign(joint, { centre: v.centre, profile: v.profile === "" ? old.profile : written(v.profile), follower: { point: v.tip } });
+  if (v.follower === "roller") { if (v.roller === "") return "a roller needs a radius"; joint.follower.radius = written(v.roller); }
+  if (v.follower === "face") joint.follower.direction = v.face.every((t) => t === "") ? [1, 0] : v.face.map((t) => written(t || "0"));
+  for (const [p, body] of [[v.centre, v.first], [v.tip, v.second]]) if (!(state.data.bodies[body].points || []).includes(p)) plan.attach(p, body);
+  return null;
+}
+
 // Where the joint is: at a point that is there, or by its places on the two bodies.
 async function located(v, joint, plan) {
   const { type } = joint, needsAxis = ["P", "slot", "rack", "C", "H"].includes(type) || (spatial() && type === "R");
   if (needsAxis) joint.axis = v.axis.every((t) => t === "") && !spatial() ? [1, 0] : v.axis.map((t) => written(t || "0"));
   if (type === "planar") joint.normal = v.axis.map((t) => written(t || "0"));
   if (type === "U") joint.axes = [v.axis, v.axis2].map((axis) => axis.map((t) => written(t || "0")));
-  if (["gear", "rack", "weld"].includes(type)) return null;
+  if (["gear", "rack", "weld", "cam"].includes(type)) return null;
   if (v.at !== BY) {
     joint.at = v.at;
     if (v.through) joint.through = v.through;

@@ -166,16 +166,16 @@ export function onRay(point, where, frozen) {
 
 // ---- deleting and copying --------------------------------------------------------------------------------------------
 export function deletion(keys) {
-  const gone = { points: new Set(), bodies: new Set(), joints: new Set(), drivers: new Set(), forces: new Set(), parameters: new Set() };
+  const gone = { points: new Set(), bodies: new Set(), joints: new Set(), drivers: new Set(), forces: new Set(), parameters: new Set(), initial: new Set(), actuators: new Set() };
   for (const key of keys) { const at = key.indexOf(":"); gone[key.slice(0, at)]?.add(key.slice(at + 1)); }
   gone.bodies.delete("frame");
   const has = (set, value) => [value].flat().some((v) => set.has(v));
-  for (const [n, j] of entries("joints")) if (has(gone.bodies, j.bodies || []) || has(gone.points, [j.at, j.through, j.centre])) gone.joints.add(n);
+  for (const [n, j] of entries("joints")) if (has(gone.bodies, j.bodies || []) || has(gone.points, [j.at, j.through, j.centre, j.follower?.point])) gone.joints.add(n);
   for (const [n, d] of entries("drivers")) if (has(gone.joints, d.joint) || has(gone.points, d.between || d.point || []) || has(gone.bodies, d.bodies || [])) gone.drivers.add(n);
   for (const [n, f] of entries("forces")) if (has(gone.bodies, f.body) || has(gone.points, [f.between || [], f.point].flat()) || has(gone.joints, f.joint)) gone.forces.add(n);
   const operations = [];
   for (const table of Object.keys(gone)) for (const name of gone[table]) if (state.data[table]?.[name] !== undefined) operations.push(["delete", [table, name]]);
-  for (const table of ["initial", "actuators"]) for (const [n, x] of entries(table)) if (gone.joints.has(x.joint)) operations.push(["delete", [table, n]]);
+  for (const table of ["initial", "actuators"]) for (const [n, x] of entries(table)) if (gone.joints.has(x.joint) && !gone[table].has(n)) operations.push(["delete", [table, n]]);
   for (const [name, body] of entries("bodies")) {
     if (gone.bodies.has(name) || !(body.points || []).some((p) => gone.points.has(p))) continue;
     const left = structuredClone(body);

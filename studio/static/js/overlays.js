@@ -8,7 +8,7 @@ const LONGEST = 95; // pixels of the longest arrow
 
 // Points that only mark a place on one moving body: what a designer looks at.
 export function couplerPoints() {
-  const owners = {}, jointed = new Set(entries("joints").flatMap(([, j]) => [j.at, j.through]));
+  const owners = {}, jointed = new Set(entries("joints").flatMap(([, j]) => [j.at, j.through, j.centre]));
   for (const [name, body] of entries("bodies")) for (const p of body.points || []) (owners[p] ||= []).push(name);
   const free = Object.keys(owners).filter((p) => owners[p].length === 1 && owners[p][0] !== "frame" && !jointed.has(p) && !p.endsWith("_c"));
   if (free.length) return free;
@@ -43,12 +43,9 @@ export function pole(body, frame) {
   return Math.abs(omega) < 1e-9 ? null : [x - vy / omega, y + vx / omega];
 }
 
-// Drivers that stretch between two points: cylinders, drawn as barrel and rod.
-export const cylinders = () => entries("drivers").filter(([, d]) => Array.isArray(d.between) && d.between.length === 2);
-
 export function overlays() {
-  const below = s("g.traces"), above = s("g"), rams = s("g.rams");
-  let arrows = [], centres = [], efforts = [], stretched = [];
+  const below = s("g.traces"), above = s("g");
+  let arrows = [], centres = [], efforts = [];
   const unit = { velocity: "m/s", acceleration: "m/s²", reactions: "N" };
 
   function arrowsOf(kind, names, place_, x, y) {
@@ -69,11 +66,6 @@ export function overlays() {
       return s("polyline", { points: line, fill: "none", stroke: "var(--accent)", "stroke-width": 1.8, "stroke-opacity": 0.65, "stroke-linejoin": "round", "data-trace": p });
     }));
     arrows = []; centres = []; efforts = [];
-    stretched = flat ? cylinders().map(([name, d]) => {
-      const barrel = s("line", { stroke: "var(--ground-fill)", "stroke-width": 11, "stroke-linecap": "round" }), edge = s("line", { stroke: "var(--ground)", "stroke-width": 13.500, "stroke-linecap": "round" }), rod = s("line", { stroke: "var(--ground)", "stroke-width": 4, "stroke-linecap": "round" });
-      return { between: d.between, lines: [rod, edge, barrel], node: s("g", { "data-cylinder": name }, rod, edge, barrel) };
-    }) : [];
-    rams.replaceChildren(...stretched.map((c) => c.node));
     if (flat) {
       const moving = [...new Set(entries("bodies").filter(([n]) => n !== "frame").flatMap(([, b]) => b.points || []))];
       const chosen = [...state.selection].filter((k) => k.startsWith("points:")).map((k) => k.slice(7));
@@ -101,17 +93,7 @@ export function overlays() {
     if (box) box.innerHTML = legend.join("");
   }
 
-  function stretch({ between, lines }) {
-    const [p, q] = between.map((n) => place(n)), first = between.map((n) => place(n, 0));
-    if (!p || !q) return;
-    const a = toScreen(p), b = toScreen(q), start = first.map(toScreen), long = Math.hypot(b[0] - a[0], b[1] - a[1]) || 1;
-    const barrel = Math.min(0.62 * Math.hypot(start[1][0] - start[0][0], start[1][1] - start[0][1]), 0.9 * long) / long;
-    const end = [a[0] + (b[0] - a[0]) * barrel, a[1] + (b[1] - a[1]) * barrel];
-    lines.forEach((line, k) => [["x1", a[0]], ["y1", a[1]], ["x2", k ? end[0] : b[0]], ["y2", k ? end[1] : b[1]]].forEach(([key, value]) => line.setAttribute(key, value.toFixed(2))));
-  }
-
   function update() {
-    stretched.forEach(stretch);
     below.setAttribute("transform", matrix());
     for (const a of arrows) {
       const from = a.place(a.name), x = at(state.series[a.x], state.frame) * a.scale, y = at(state.series[a.y], state.frame) * a.scale;
@@ -139,5 +121,5 @@ export function overlays() {
       e.node.textContent = `${e.name}: ${short(at(state.series[`${e.name}.effort`], state.frame), 4)} ${torque ? "N m" : "N"}`;
     }
   }
-  return { below, above, rams, build, update };
+  return { below, above, build, update };
 }

@@ -4,7 +4,7 @@ import { h, fill, short, toast } from "./dom.js";
 import { state, on, emit, entries, select, set } from "./store.js";
 import { traced, couplerPoints } from "./overlays.js";
 
-const INKS = ["#1f5fa8", "#c2410c", "#1e8e5a", "#7556b0"];
+const INKS = () => { const style = getComputedStyle(document.documentElement); return [1, 2, 3, 4].map((k) => style.getPropertyValue(`--curve-${k}`).trim()); };
 const reference = { name: "", time: null, columns: {}, column: "" };
 
 // What can be plotted of the thing chosen: title -> series, by the words of the paper's menu View.
@@ -93,15 +93,16 @@ export function watchPanel(page) {
     const box = h("div.chart", { "data-quantity": quantity.title }), style = getComputedStyle(document.documentElement);
     const ink = style.getPropertyValue("--soft"), line = style.getPropertyValue("--line");
     const series = [{}], data = [state.series.t];
-    quantity.names.forEach((name, i) => { series.push({ label: name, stroke: INKS[i], width: 1.8, points: { show: false } }); data.push(state.series[name]); });
+    const inks = INKS();
+    quantity.names.forEach((name, i) => { series.push({ label: name, stroke: inks[i], width: 1.8, points: { show: false } }); data.push(state.series[name]); });
     const other = overlay(quantity);
     if (other) { series.push({ label: other.name, stroke: "#d6336c", width: 1.6, dash: [6, 4], points: { show: false } }); data.push(other.values); }
-    const axis = { stroke: ink, grid: { stroke: line, width: 1 }, ticks: { stroke: line }, font: "11px system-ui", size: 46 };
+    const axis = { stroke: ink, grid: { stroke: line, width: 1 }, ticks: { stroke: line }, font: "11px system-ui", size: 46, space: 22 };
     const plot = new uPlot({
       width: Math.max(240, page.clientWidth - 40), height: 128, title: `${quantity.title}${quantity.unit ? ` (${quantity.unit})` : ""}`,
-      scales: { x: { time: false }, y: { range: spread } }, series, axes: [{ ...axis, size: 26 }, axis], legend: { show: false },
+      scales: { x: { time: false }, y: { range: spread } }, series, axes: [{ ...axis, size: 26, space: 46 }, axis], legend: { show: false },
       cursor: { y: false, drag: { x: false, y: false }, points: { show: true } },
-      hooks: { ready: [(u) => u.over.addEventListener("pointerdown", (e) => { const t = u.posToVal(e.offsetX, "x"); scrub(t); })] },
+      hooks: { ready: [() => queueMicrotask(follow), (u) => u.over.addEventListener("pointerdown", (e) => { const t = u.posToVal(e.offsetX, "x"); scrub(t); })] },
     }, data, box);
     charts.push({ plot, names: quantity.names });
     return box;
@@ -117,7 +118,8 @@ export function watchPanel(page) {
   }
 
   function table(wanted) {
-    const rows = wanted.flatMap((q) => q.names.map((name, i) => h("tr", { "data-series": name }, h("td", null, h("span", { style: `color:${INKS[i]}` }, "— "), name), h("td.number", null), h("td.number", null), h("td.number", null))));
+    const inks = INKS();
+    const rows = wanted.flatMap((q) => q.names.map((name, i) => h("tr", { "data-series": name }, h("td", null, h("span", { style: `color:${inks[i]}` }, "— "), name), h("td.number", null), h("td.number", null), h("td.number", null))));
     fill(values, h("tr", null, h("th", null, ""), h("th", null, "now"), h("th", null, "least"), h("th", null, "greatest")), rows);
     for (const row of rows) {
       const x = state.series[row.dataset.series];

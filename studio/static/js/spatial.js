@@ -1,7 +1,6 @@
 // Spatial mechanisms in three dimensions: the same scene, on three.js, which is loaded only here.
 import * as THREE from "../vendor/three.js";
-import { state, on, select } from "./store.js";
-import { cylinders } from "./overlays.js";
+import { state, on, select, keyOf } from "./store.js";
 
 const paint = (name) => { const value = getComputedStyle(document.documentElement).getPropertyValue(name).trim(); return new THREE.Color(value || "#888"); };
 const THEMED = { "#20242b": "--ink", "#6b7280": "--ground", "#d7dbe1": "--ground-fill" };
@@ -15,7 +14,7 @@ export function spatialView(home) {
   const light = new THREE.DirectionalLight(0xffffff, 2.2);
   light.position.set(2, -3, 4);
   scene.add(new THREE.HemisphereLight(0xffffff, 0x8090a0, 1.6), light);
-  let bodies = {}, moving = new THREE.Group(), built = null, rams = [];
+  let bodies = {}, moving = new THREE.Group(), built = null;
   home.append(renderer.domElement);
   renderer.domElement.id = "spatial";
   controls.addEventListener("change", render);
@@ -58,12 +57,6 @@ export function spatialView(home) {
       ball.position.set(...dot.place);
       bodies[dot.body].add(ball);
     }
-    rams = cylinders().map(([, d]) => {
-      const metal = new THREE.MeshStandardMaterial({ color: paint("--ground"), roughness: 0.35, metalness: 0.5 });
-      const parts = [0.011, 0.0055].map((r) => new THREE.Mesh(new THREE.CylinderGeometry(r * span, r * span, 1, 16), metal));
-      moving.add(...parts);
-      return { between: d.between, parts };
-    });
     const step = 10 ** Math.floor(Math.log10(span / 3)), grid = new THREE.GridHelper(Math.ceil((2 * span) / step) * step, Math.ceil((2 * span) / step), paint("--line-strong"), paint("--line"));
     grid.rotation.x = Math.PI / 2;
     grid.position.set((s.low[0] + s.high[0]) / 2, (s.low[1] + s.high[1]) / 2, s.low[2]);
@@ -91,12 +84,6 @@ export function spatialView(home) {
       group.matrix.set(m[k + 3], m[k + 4], m[k + 5], m[k], m[k + 6], m[k + 7], m[k + 8], m[k + 1], m[k + 9], m[k + 10], m[k + 11], m[k + 2], 0, 0, 0, 1);
       group.matrixWorldNeedsUpdate = true;
     }
-    for (const { between, parts } of rams) {
-      const [p, q] = between.map((n) => ["x", "y", "z"].map((axis) => { const x = state.series[`${n}.${axis}`]; return x ? x[Math.min(x.length - 1, Math.round(state.frame))] : NaN; })).map((v) => new THREE.Vector3(...v));
-      if (!Number.isFinite(p.x + q.x)) continue;
-      const d = q.clone().sub(p), turn = new THREE.Quaternion().setFromUnitVectors(new THREE.Vector3(0, 1, 0), d.clone().normalize());
-      parts.forEach((mesh, k) => { const from = k ? 0.55 : 0, to = k ? 1 : 0.6; mesh.scale.set(1, (to - from) * d.length(), 1); mesh.quaternion.copy(turn); mesh.position.copy(p).addScaledVector(d, (from + to) / 2); });
-    }
     render();
   }
   function render() { renderer.render(scene, camera); renderer.domElement.dataset.frames = Number(renderer.domElement.dataset.frames || 0) + 1; }
@@ -105,7 +92,7 @@ export function spatialView(home) {
     ray.setFromCamera(new THREE.Vector2(((event.clientX - box.left) / box.width) * 2 - 1, 1 - ((event.clientY - box.top) / box.height) * 2), camera);
     let found = ray.intersectObjects(Object.values(bodies), true)[0]?.object;
     while (found && !bodies[found.name]) found = found.parent;
-    if (found && found.name !== "frame") select(`bodies:${found.name}`, event.shiftKey);
+    if (found && found.name !== "frame") select(keyOf(found.name), event.shiftKey);
   }
   renderer.domElement.addEventListener("dblclick", pick);
   new ResizeObserver(() => {

@@ -1,5 +1,5 @@
 // What is the matter with the mechanism, in words, above the drawing: mobility, what is missing or too much, mistakes.
-import { h, fill } from "./dom.js";
+import { h, fill, plainType } from "./dom.js";
 import { state, on } from "./store.js";
 import { onevent } from "./link.js";
 
@@ -10,7 +10,7 @@ export function status(home) {
     if (st) {
       const even = st.drivers === st.mobility && !st.free && !(st.redundant || []).length;
       found.push(h(`span.chip${even ? ".good" : ".warn"}`, { id: "mobility", title: `Grübler's count: ${st.count}` }, h("b", null, `mobility ${st.mobility}`), `, ${st.drivers} driver${st.drivers === 1 ? "" : "s"}`));
-      if (st.groups.length) found.push(h("span.chip", { id: "groups" }, st.groups.slice(0, 9).map((g) => g.type).join(" → ") + (st.groups.length > 9 ? " …" : "")));
+      if (st.groups.length) found.push(h("span.chip", { id: "groups", title: st.groups.map((g) => `${g.name}: ${g.bodies.join(", ")}`).join("\n") }, st.groups.slice(0, 9).map((g) => plainType(g.type)).join(" → ") + (st.groups.length > 9 ? " …" : "")));
     }
     if (state.busy && state.stage) found.push(h("span.chip.warn", null, state.stage));
     if (state.problem) found.push(h("div.note.bad", { id: "problem", role: "alert" }, state.problem.place.length ? h("b", null, `${state.problem.place.join(" › ")}: `) : null, state.problem.message));

@@ -140,6 +140,13 @@ export function select(keys, add = false) {
   for (const key of [keys].flat()) state.selection.has(key) && add ? state.selection.delete(key) : state.selection.add(key);
   emit("selection");
 }
+// What is selected by a click on something drawn: a body's link, or the driver of a cylinder's barrel or rod.
+export function keyOf(body) {
+  const cylinder = body.match(/^ (?:barrel|rod) (.*)$/s);
+  if (cylinder) return `drivers:${cylinder[1]}`;
+  const member = Object.entries(state.structure?.rigid || {}).find(([m, r]) => r === body && m !== "frame")?.[0];
+  return `bodies:${member || body}`;
+}
 export const entries = (table) => Object.entries(state.data[table] || {});
 export function set(key, value) { state.show[key] = value; emit("display"); }
 

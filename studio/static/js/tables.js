@@ -3,6 +3,7 @@ import { h, fill, glyph, short } from "./dom.js";
 import { state, on, entries, select, change, place } from "./store.js";
 import { linkForm, bodyForm, jointForm, pointForm } from "./forms.js";
 import { driverForm, forceForm, simulateForm, parameterForm, motionKey, listening } from "./loads.js";
+import { initialForm, actuatorForm } from "./starts.js";
 import { deletion, ownersOf } from "./geometry.js";
 import { written } from "./dialogs.js";
 
@@ -26,7 +27,7 @@ function card(id, title, rows, add, label, none) {
 
 function colours() {
   const found = {};
-  for (const group of state.structure?.groups || []) for (const body of group.bodies) found[body] = group.colour;
+  for (const [body, rigid] of Object.entries(state.structure?.rigid || {})) found[body] = state.scene?.colours?.[rigid];
   return found;
 }
 
@@ -47,9 +48,11 @@ function pairs() {
     const parts = [`${JOINTS[j.type] || j.type}: ${(j.bodies || []).join(" – ")}`];
     if (j.at) parts.push(`at ${j.at}`);
     if (j.axis) parts.push(`along (${plain(j.axis)})`);
+    if (j.profile !== undefined) parts.push(`profile ${plain(typeof j.profile === "object" ? Object.values(j.profile) : j.profile)}`);
+    if (j.radius !== undefined) parts.push(`radius ${plain(j.radius)}`);
     if (j.ratio !== undefined) parts.push(`ratio ${plain(j.ratio)}`);
     if (j.radii) parts.push(`radii ${plain(j.radii)}`);
-    return row("joints", name, parts.join(", "), { edit: j.type === "cam" ? null : () => jointForm(name) });
+    return row("joints", name, parts.join(", "), { edit: () => jointForm(name) });
   });
 }
 
@@ -77,6 +80,14 @@ function forces() {
   });
 }
 
+function initial() {
+  return entries("initial").map(([name, i]) => row("initial", name, [`joint ${i.joint}`, i.angle !== undefined && `angle ${plain(i.angle)}`, i.displacement !== undefined && `displacement ${plain(i.displacement)}`, i.rate !== undefined && `rate ${plain(i.rate)}`].filter(Boolean).join(", "), { edit: () => initialForm(name) }));
+}
+
+function actuators() {
+  return entries("actuators").map(([name, a]) => row("actuators", name, `joint ${a.joint}`, { edit: () => actuatorForm(name) }));
+}
+
 function points() {
   return Object.keys(state.data.points || {}).map((name) => {
     const at = state.data.points[name];
@@ -102,6 +113,8 @@ export function buildPanel(page) {
         h("div.body", null, `t = ${plain(s.start ?? 0)} … ${plain(s.stop ?? 1)} s, step ${plain(s.step ?? 0.01)} s; gravity ${state.data.gravity ? `(${plain(state.data.gravity)}) m/s²` : "none"}`)),
       card("points", "Points", points(), null, "", "No points yet."),
       card("forces", "Forces and springs", forces(), () => forceForm(), "Add", "None."),
+      card("initial", "Start of a simulation", initial(), () => initialForm(), "Add", "At rest, as drawn."),
+      card("actuators", "Actuators", actuators(), () => actuatorForm(), "Add", "The driven joints carry the efforts."),
       card("parameters", "Parameters", parameters(), () => parameterForm(), "Add", "None: numbers with names, for formulas."));
     page.scrollTop = top;
     if (focus) page.querySelector(`[aria-label="${CSS.escape(focus)}"]`)?.focus();

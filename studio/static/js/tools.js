@@ -1,6 +1,6 @@
 // Hands on the drawing: select, move, draw points and links, pin, slide, drive, tie; zoom and pan.
 import { h, fill, glyph, s, toast } from "./dom.js";
-import { state, on, emit, select, change, dragTo, dragEnd, place, entries, fresh } from "./store.js";
+import { state, on, emit, select, change, dragTo, dragEnd, place, entries, fresh, keyOf } from "./store.js";
 import { view, toWorld, toScreen, snapped, zoomAt, pan, fit, tidy } from "./view.js";
 import { Plan, linkPlan, groundPlan, sliderPlan, dragPlan, freeze, onRay, ownersOf } from "./geometry.js";
 import { driverForm, forceForm } from "./loads.js";
@@ -40,7 +40,6 @@ export function tools(bar, home, drawn, player) {
     return best;
   }
   const bodyUnder = (event) => event.target.closest?.("[data-body]")?.dataset.body || null;
-  const memberOf = (rigid) => Object.entries(state.structure?.rigid || {}).find(([m, r]) => r === rigid && m !== "frame")?.[0] || rigid;
 
   function down(event) {
     if (event.target.closest("#zoom")) return;
@@ -61,7 +60,7 @@ export function tools(bar, home, drawn, player) {
       if (points.length) press = { kind: "drag", px, point, points, frozen: freeze(), started: false };
       return;
     }
-    if (body && body !== "frame") { select(`bodies:${memberOf(body)}`, event.shiftKey); return; }
+    if (body && body !== "frame") { select(keyOf(body), event.shiftKey); return; }
     press = { kind: "area", px, add: event.shiftKey };
   }
   function grab(px, point, body) {
@@ -115,6 +114,7 @@ export function tools(bar, home, drawn, player) {
     fill(drawn.gesture);
     if (!mine) { if (drawing.length) preview(px); return; }
     if (mine.kind === "drag" && mine.started) dragEnd();
+    if (mine.kind === "drag" && !mine.started && !event.shiftKey) select(`points:${mine.point}`); // a click, not a drag of all
     if (mine.kind === "area") area(mine, px);
     if (mine.kind === "pull") pulled(mine, px);
   }
@@ -193,7 +193,11 @@ export function tools(bar, home, drawn, player) {
   home.addEventListener("pointerup", up);
   home.addEventListener("pointercancel", up);
   home.addEventListener("wheel", (event) => { event.preventDefault(); if (event.ctrlKey || !event.shiftKey) zoomAt(Math.exp(-event.deltaY * 0.0015), at(event)); else pan(-event.deltaY, 0); }, { passive: false });
-  on("document", () => { hint.classList.toggle("hidden", state.data.space === "spatial"); });
+  on("document", () => {
+    const spatial = state.data.space === "spatial"; // built by the tables, looked at in three dimensions
+    for (const button of bar.querySelectorAll("[id^=tool-], #option-grid, #option-snap")) button.disabled = spatial;
+    document.getElementById("zoom").classList.toggle("hidden", spatial);
+    hint.classList.toggle("hidden", state.data.space === "spatial"); });
   choose("select");
   return { choose, finish, giveUp, drawing: () => drawing.length > 0 };
 }

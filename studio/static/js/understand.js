@@ -1,6 +1,7 @@
 // Understand: groups in order, their equations, conditioning, assembly modes, the structural diagram, verification.
 import uPlot from "../vendor/uplot.js";
-import { h, fill, s, short } from "./dom.js";
+import { h, fill, s, short, plainType } from "./dom.js";
+import { dialog } from "./dialogs.js";
 import { ask, floats } from "./link.js";
 import { state, on, emit, change, entries } from "./store.js";
 
@@ -18,7 +19,7 @@ export function understandPanel(page) {
     const st = state.structure, told = state.diagnostics?.groups || {};
     if (!st) return fill(list, h("div.empty", null, "The mechanism cannot be read yet."));
     const rows = st.groups.map((g) => h(`div.row${state.group === g.name ? ".selected" : ""}`, { "data-group": g.name, tabindex: 0, role: "button", onclick: () => open(g.name), onkeydown: (e) => e.key === "Enter" && open(g.name) },
-      h("span.swatch", { style: `background:${g.colour}` }), h("span.title", null, g.name), h("span.what", null, `${g.bodies.join(", ")}; joints ${g.joints.join(", ") || "–"}${g.drivers.length ? `; driver ${g.drivers.join(", ")}` : ""}${g.depends_on.length ? `; after ${g.depends_on.join(", ")}` : ""}`),
+      h("span.swatch", { style: `background:${g.colour}` }), h("span.title", { title: g.name }, plainType(g.name)), h("span.what", null, `${g.bodies.join(", ")}; joints ${g.joints.join(", ") || "–"}${g.drivers.length ? `; driver ${g.drivers.join(", ")}` : ""}${g.depends_on.length ? `; after ${g.depends_on.join(", ")}` : ""}`),
       told[g.name]?.mode ? h("span.badge", { title: "assembly mode" }, `mode ${told[g.name].mode}`) : null));
     const said = [...(st.free || []), ...(st.redundant || [])].map((f) => h("div.problem", null, f.message));
     const notes = (st.notes || []).map((n) => h("div.legend-list", null, n));
@@ -38,7 +39,7 @@ export function understandPanel(page) {
     if (!equations) return fill(detail, h("section.card", null, h("div.problem", null, problem)));
     const formulas = equations.formulas.filter((f) => f.mathml).map((f) => { const box = h("div.equation", null, f.title && h("h3", null, f.title)); box.append(parsed(f.mathml)); return box; });
     return fill(detail, h("section.card", { "data-explained": name },
-      h("header", null, h("h2", null, name), h("span.badge", null, equations.type.split(":")[0])),
+      h("header", null, h("h2", { title: name }, plainType(name)), h("span.badge", { title: equations.type.split(":")[0] }, plainType(equations.type.split(":")[0]))),
       h("div.legend-list", null, equations.type, h("br"), equations.positions), h("div.legend-list", null, equations.legend.map((l) => h("div", null, l))),
       modes.modes.length > 1 ? [h("div.legend-list", null, h("b", null, "Assembly modes"), " - click to assemble the group that way"), pictures(name, modes)] : null, formulas));
   }
@@ -83,24 +84,28 @@ export function understandPanel(page) {
     const style = getComputedStyle(document.documentElement), ink = style.getPropertyValue("--soft"), line = style.getPropertyValue("--line");
     const names = Object.keys(found.groups).filter((n) => state.structure?.groups.some((g) => g.name === n && g.type !== "R" && g.type !== "P")), time = floats(found, found.time);
     if (!names.length) return fill(course, h("div.empty", null, "Only driven links: always well conditioned."));
-    const colour = (n) => state.structure.groups.find((g) => g.name === n)?.colour || "#888", axis = { stroke: ink, grid: { stroke: line }, ticks: { stroke: line }, font: "11px system-ui", size: 40 };
+    const colour = (n) => state.structure.groups.find((g) => g.name === n)?.colour || "#888", axis = { stroke: ink, grid: { stroke: line }, ticks: { stroke: line }, font: "11px system-ui", size: 40, space: 24 };
     const box = h("div.chart", { id: "conditioning" });
     fill(course, box, h("div.legend-list", null, names.map((n) => {
       const values = floats(found, found.groups[n]);
       let least = Infinity;
       for (const v of values) least = Math.min(least, v);
       const angle = found.dyads.includes(n) ? `, least transmission angle ${short((180 / Math.PI) * Math.asin(Math.min(1, least)), 4)}°` : "";
-      return h("div", { "data-condition": n, "data-least": least }, h("span", { style: `color:${colour(n)}` }, "— "), `${n}: least ${short(least, 4)}${angle}`);
+      return h("div", { "data-condition": n, "data-least": least }, h("span", { style: `color:${colour(n)}` }, "— "), `${plainType(n)}: least ${short(least, 4)}${angle}`);
     }), h("div", null, "1 is best, 0 a dead point; of an RRR dyad it is the sine of the transmission angle.")));
     plot = new uPlot({ width: Math.max(240, page.clientWidth - 40), height: 120, scales: { x: { time: false }, y: { range: [0, 1] } }, series: [{}, ...names.map((n) => ({ stroke: colour(n), width: 1.8, points: { show: false } }))], axes: [{ ...axis, size: 26 }, axis], legend: { show: false }, cursor: { drag: { x: false, y: false } } }, [time, ...names.map((n) => floats(found, found.groups[n]))], box);
     return undefined;
   }
 
+  function enlarged(image) {
+    const view = dialog("Structural diagram", [h("div.large", null, image), h("footer", null, h("button.primary", { type: "button", onclick: () => view.close() }, "Close"))], { wide: true });
+    view.box.classList.add("widest");
+  }
   async function diagram() {
     try {
       const found = await ask("diagram", { text: state.text });
-      const image = h("img", { alt: "structural diagram", src: `data:image/svg+xml;charset=utf-8,${encodeURIComponent(found.svg)}`, style: "width:100%;background:#fff;border-radius:8px" });
-      fill(picture, image);
+      const image = () => h("img", { alt: "structural diagram", src: `data:image/svg+xml;charset=utf-8,${encodeURIComponent(found.svg)}` });
+      fill(picture, h("button.enlarge", { title: "Enlarge", "aria-label": "Enlarge the structural diagram", onclick: () => enlarged(image()) }, image()));
       fill(steps, found.steps.map((line) => h("div", null, line)));
     } catch (error) { fill(picture, h("div.problem", null, error.message)); }
   }

@@ -52,6 +52,15 @@ export function fit() {
   return emit("view");
 }
 
+// Numbers at the strong lines, along the axes, or along the edge where an axis is out of sight.
+function numbered(step, [left, right], [bottom, top]) {
+  const [x0, y0] = toScreen([0, 0]), y = Math.min(Math.max(y0, 60), view.height - 40), x = Math.min(Math.max(x0, 8), view.width - 60), labels = [];
+  const text = (value) => String(Number(value.toPrecision(6))).replace("-", "\u2212");
+  for (let k = 5 * Math.ceil(left / step / 5); k <= right / step; k += 5) if (k) labels.push(s("text", { x: toScreen([k * step, 0])[0].toFixed(1), y: (y + 13).toFixed(1), "text-anchor": "middle" }, text(k * step)));
+  for (let k = 5 * Math.ceil(bottom / step / 5); k <= top / step; k += 5) if (k) labels.push(s("text", { x: (x + 5).toFixed(1), y: (toScreen([0, k * step])[1] - 3).toFixed(1) }, text(k * step)));
+  return labels;
+}
+
 export function gridLayer() {
   const layer = s("g.grid");
   on("view", () => {
@@ -61,7 +70,7 @@ export function gridLayer() {
     const kind = (k) => (k === 0 ? "axis" : k % 5 === 0 ? "strong" : "");
     for (let k = Math.ceil(left / step); k <= right / step; k += 1) lines[kind(k)] += `M${toScreen([k * step, 0])[0].toFixed(1)} 0V${view.height}`;
     for (let k = Math.ceil(bottom / step); k <= top / step; k += 1) lines[kind(k)] += `M0 ${toScreen([0, k * step])[1].toFixed(1)}H${view.width}`;
-    return layer.replaceChildren(...Object.entries(lines).map(([name, d]) => s("path", { d, class: name })));
+    return layer.replaceChildren(...Object.entries(lines).map(([name, d]) => s("path", { d, class: name })), ...numbered(step, [left, right], [bottom, top]));
   });
   on("display", () => emit("view"));
   return layer;
