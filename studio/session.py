@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 Send = Callable[[bytes], None]
 MOST_MALFORMED = 100  # one after the other, before the conversation ends
 MOST_PENDING = 8
-FORMULA_SECONDS = 5.0
+BOUNDS = {"formula": 5.0, "verify": MAKING}  # seconds; others SECONDS. Ninety digits take long on a slow machine
 COMPUTED = ("formula", "explain", "modes", "condition", "diagram", "verify", "export")  # questions to the desk
 
 
@@ -131,7 +131,7 @@ class Session:
         if request["do"] != "formula":
             _text(request)
         desk = await self._desk()
-        seconds = FORMULA_SECONDS if request["do"] == "formula" else SECONDS
+        seconds = BOUNDS.get(request["do"], SECONDS)
         self.send(await self.workers.run(getattr(desk, request["do"]), request, seconds=seconds))
 
     def send_later(self, data: bytes) -> None:

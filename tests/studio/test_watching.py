@@ -74,12 +74,11 @@ def test_marks_of_limits_and_dead_points(page: Any) -> None:
     assert len(turns) == 2, "a rocker turns back twice in a cycle"
     page.locator(".mark.turn[aria-label*='joint D']").first.click()
     assert asked(page, "m.store.state.frame") == turns[0]
-    take(page, text_of(page).replace("length = 0.28", "length = 0.2"))
-    dead = page.locator(".mark.dead")
+    take(page, text_of(page).replace("length = 0.28", "length = 0.12"))  # the crank cannot turn round
     page.wait_for_selector("#problem")
     assert "RRR_1" in page.inner_text("#problem")
-    if len(series(page, "t")) > 2:
-        assert dead.count() == 1
+    page.locator(".mark.dead").click()
+    assert asked(page, "m.store.state.frame") == len(series(page, "t")) - 1
 
 
 def test_instant_centres_lie_where_the_links_meet(page: Any) -> None:
@@ -144,8 +143,9 @@ def test_diagram_steps_and_verification(page: Any) -> None:
     page.wait_for_selector("dialog.widest img")
     page.keyboard.press("Escape")
     page.wait_for_selector("dialog", state="detached")
+    four_bar(page)
     page.click("#verify")
-    page.wait_for_selector("#passed")
+    page.wait_for_selector("#passed", timeout=300_000)  # symbolic values of 90 digits
     assert page.inner_text("#passed") == "passed"
     assert "whole, acceleration" in page.inner_text("#verdict")
 
