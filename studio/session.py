@@ -122,7 +122,7 @@ class Session:
             early = asyncio.ensure_future(self.workers.run(solving.at_once))
             await asyncio.wait([true, early], return_when=asyncio.FIRST_COMPLETED)
             if true.done():
-                early.cancel()
+                early.cancel()  # its thread ends by itself: it may be in an import, which must not be cut short
             elif early.exception() is None and early.result() is not None:
                 self.send(early.result())
         self.send(await true)

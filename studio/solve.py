@@ -16,6 +16,7 @@ from .provisional import absolute_motion, first_configuration
 from .sheet import Shown
 
 KINDS = ("run", "inverse", "simulate")
+MOST_BODIES = 30  # of an answer in absolute coordinates, whose cost grows with their cube
 # Kernels share their working memory: one computation at a time. Types are made outside of it.
 COMPUTING = threading.Lock()
 Progress = Callable[[str], None]
@@ -54,7 +55,7 @@ def solve(read: Read, kind: str, progress: Progress) -> Shown:
 
 def provisional(read: Read, kind: str) -> Shown | None:
     """Return the motion in absolute coordinates while the true answer is being made; None where there is none."""
-    if read.model is None or kind == "simulate" or not determined(read):
+    if read.model is None or kind == "simulate" or not determined(read) or len(read.model.movable) > MOST_BODIES:
         return None
     try:
         results = absolute_motion(read.model)

@@ -73,9 +73,6 @@ class Workers:
                 f"the computation took longer than {seconds:g} s and was given up - "
                 "take fewer instants, or the command line, which has no bound"
             ) from None
-        except asyncio.CancelledError:
-            task.interrupt()
-            raise
 
 
 class _Task:
