@@ -113,7 +113,7 @@ class Solving:
         if moved is not None:
             self._answered = True
             return self._message(moved, final=True)
-        edited = desk.editor.apply(text, operations) if "operations" in request else text
+        edited = desk.editor.apply(text, request["operations"]) if "operations" in request else text
         self._read = desk.read(edited)
         self._ready.set()
         shown = solve(self._read, self._kind, self.heard)
