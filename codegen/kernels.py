@@ -24,6 +24,7 @@ from .linear import (
     factor_elimination,
     row_squares,
     solve_blocks,
+    solve_blocks_transposed,
     solver_of,
 )
 from .orders import Orders, Row, companions, rate_names
@@ -105,13 +106,13 @@ class _Builder:
         doc: str,
         vectors: Vectors,
         scalars: tuple[str, ...],
-        find: Callable[[Orders], Row],
+        find: Callable[[Orders, Pool], Row],
         prefix: str,
     ) -> None:
         """Add a kernel that returns the rows found in the orders of the motion as a tuple."""
 
         def fill(pool: Pool) -> list[str]:
-            rows = find(self.orders(pool))
+            rows = find(self.orders(pool), pool)
             targets = [pool.fresh(f"{prefix}{i}") for i in range(len(rows))]
             for target, row in zip(targets, rows, strict=True):
                 pool.assign(target, row)
@@ -134,24 +135,24 @@ class _Builder:
     def build(self) -> GroupIR:
         d = self.d
         hdot, hddot, hdddot = (rate_names(self.h, k) for k in (1, 2, 3))
-        self.rows("constraint_at", "Φ(φ, h, t), Eq. 17.", self.state, ("t",), lambda o: o.Phi, "Phi_")
+        self.rows("constraint_at", "Φ(φ, h, t), Eq. 17.", self.state, ("t",), lambda o, _: o.Phi, "Phi_")
         self.matrix("jacobian_dependent_at", "Φ_φ into an array p x r, Eq. 19b.", self.phi, "Phi_phi")
         self.matrix("jacobian_independent_at", "Φ_h into an array p x s, Eq. 24a.", self.h, "Phi_h")
         if d.rheonomic:
-            self.rows("jacobian_time_at", "Φ_t, Eq. 24b.", self.state, ("t",), lambda o: o.column("t"), "Phi_t_")
+            self.rows("jacobian_time_at", "Φ_t, Eq. 24b.", self.state, ("t",), lambda o, _: o.column("t"), "Phi_t_")
         if self.solver == "unrolled":
             self.factor_and_solve()
         if self.closed_form:
             self.position(self.closed_form)
         known: Vectors = [("hdot", hdot)]
         doc = "-(Φ_h ḣ + Φ_t), Eq. 22c."
-        self.rows("velocity_rhs", doc, self.state + known, ("t",), lambda o: o.velocity_rhs, "rhs_")
+        self.rows("velocity_rhs", doc, self.state + known, ("t",), lambda o, _: o.velocity_rhs, "rhs_")
         self.rows(
             "acceleration_rhs",
             "-(Φ_h ḧ + (d/dt Φ_q) q̇ + d/dt Φ_t), Eq. 30b (TD).",
             [*self.state, *self.rates, ("hddot", hddot)],
             ("t",),
-            lambda o: o.acceleration_rhs,
+            lambda o, _: o.acceleration_rhs,
             "rhs_",
         )
         self.rows(
@@ -159,7 +160,7 @@ class _Builder:
             "Right-hand side of the third derivative, one order above Eq. 30b.",
             [*self.state, *self.rates, *self.seconds, ("hdddot", hdddot)],
             ("t",),
-            lambda o: o.jerk_rhs,
+            lambda o, _: o.jerk_rhs,
             "rhs_",
         )
         self.rows(
@@ -167,7 +168,7 @@ class _Builder:
             "∂²Φ along u and v: right-hand sides of Eq. 39 are -curvature(u_i, u_k), u_i = (K e_i, e_i).",
             self.state + self.u + self.v,
             ("t", "_u_t", "_v_t"),
-            lambda o: o.curvature,
+            lambda o, _: o.curvature,
             "c_",
         )
         if self.solver == "qr":
@@ -223,20 +224,25 @@ class _Builder:
             factor,
         )
 
-        def solve(pool: Pool) -> list[str]:
-            rhs = [pool.symbol(f"r{i}") for i in range(p)]
-            x = solve_blocks(found[0], rhs, pool, pool.name)
-            named = (
-                v if v.factor == 1 and v.constant is None else pool.assign(pool.fresh(f"y{i}"), v)
-                for i, v in enumerate(x)
-            )
-            return [v.name for v in named]
+        systems = (
+            ("solve_with", "x with Φ_φ x = rhs, from the factors.", p, solve_blocks),
+            ("solve_transposed", "w with Φ_φᵀ w = rhs, from the factors.", self.d.n_dependent, solve_blocks_transposed),
+        )
+        for name, doc, n, method in systems:
 
-        vectors: Vectors = [("factors", self.factor_names), ("rhs", [f"r{i}" for i in range(p)])]
-        self.kernel("solve_with", "x with Φ_φ x = rhs, from the factors.", vectors, (), solve)
+            def solve(pool: Pool, n: int = n, method: Callable[..., list[Value]] = method) -> list[str]:
+                solved = method(found[0], [pool.symbol(f"r{i}") for i in range(n)], pool, pool.name)
+                named = (
+                    v if v.factor == 1 and v.constant is None else pool.assign(pool.fresh(f"y{i}"), v)
+                    for i, v in enumerate(solved)
+                )
+                return [v.name for v in named]
+
+            vectors: Vectors = [("factors", self.factor_names), ("rhs", [f"r{i}" for i in range(n)])]
+            self.kernel(name, doc, vectors, (), solve)
         self.kernel(
             "conditioning_at",
-            "Distance from singularity, 0 to 1: least |det| / Π|row| or pivot ratio of the blocks.",
+            "Squared distance from singularity, 0 to 1: least |det| / Π|row| or pivot ratio of the blocks.",
             self.state,
             ("t",),
             self.conditioning,
@@ -254,18 +260,19 @@ class _Builder:
             if block.redundant:  # least pivot by the size of its row
                 lu = factor_elimination(a, Namer(pool), row_squares(matrix, block, pool))
                 pairs = zip(lu.pivots, lu.squares, strict=True)
-                value = 1 / pool.call("sqrt", pool.extreme([v * v * n for v, n in pairs], smallest=False))
+                value = 1 / pool.extreme([v * v * n for v, n in pairs], smallest=False)
             elif block.size == 1 and a[0][0].constant is None and self.phi[block.columns[0]] in lengths:
                 # a row of one entry has no direction: what the entry is worth, the points tell on which the row builds
                 points = [orders.jacobian(c.symbols)[block.rows[0]] for c in d.spec.independent if c.kind == "point"]
-                sizes = [pool.call("sqrt", pool.sum([v * v for v in row])) for row in points]
-                value = pool.call("abs", a[0][0]) / pool.extreme(sizes, smallest=False) if sizes else pool.number(1)
+                sizes = [pool.sum([v * v for v in row]) for row in points]
+                value = a[0][0] * a[0][0] / pool.extreme(sizes, smallest=False) if sizes else pool.number(1)
             elif block.size > EXPLICIT_ORDER:
                 sizes = [pool.call("abs", v) for v in factor_elimination(a, Namer(pool)).pivots]  # reciprocals
-                value = pool.extreme(sizes, smallest=True) / pool.extreme(sizes, smallest=False)
+                ratio = pool.extreme(sizes, smallest=True) / pool.extreme(sizes, smallest=False)
+                value = ratio * ratio
             else:
-                norms = [pool.call("sqrt", pool.sum([v * v for v in row])) for row in a]
-                value = pool.call("abs", pool.lift(determinant(a, cofactors(a)))) / pool.product(norms)
+                value = pool.lift(determinant(a, cofactors(a)))
+                value = value * value / pool.product([pool.sum([v * v for v in row]) for row in a])
             least = pool.extreme([least, value], smallest=True) if value.constant is None else least
         return [pool.assign(pool.fresh("indicator"), least).name]
 
@@ -290,7 +297,7 @@ class _Builder:
             "Φ_φ v_φ + Φ_h v_h + Φ_t v_t, what a rate leaves of Eq. 22b.",
             self.state + self.v,
             ("t", "_v_t"),
-            lambda o: o.rate,
+            lambda o, _: o.rate,
             "w_",
         )
         weights: Vectors = [("weights", [f"_w{i}" for i in range(self.d.n_constraints)])]
@@ -299,7 +306,7 @@ class _Builder:
             "(D_u Φ_φ)ᵀ w, the terms of Eq. 42a and 43 that only least squares has.",
             self.state + self.u + weights,
             ("t", "_u_t"),
-            lambda o: o.curvature_transposed,
+            lambda o, _: o.curvature_transposed,
             "c_",
         )
 
@@ -320,9 +327,12 @@ class _Builder:
                 f"Right-hand side for the change of {letter} with changes of h, its rates and the parameters.",
                 vectors,
                 ("t",),
-                lambda o, order=order: o.tangent_rhs[order],  # type: ignore[misc]
+                lambda o, _, order=order: o.tangent_rhs[order],  # type: ignore[misc]
                 "rhs_",
             )
+        weights: Vectors = [("weights", [f"_w{i}" for i in range(self.d.n_constraints)])]
+        doc = "-(Φ_hᵀ w, Φ_pᵀ w): the worth of h and of the parameters, with Φ_φᵀ w that of φ."
+        self.rows("adjoint_at", doc, [*self.state, *weights], ("t",), lambda o, _: o.adjoint, "a_")
 
     def points(self) -> None:
         vectors: Vectors = [*self.state, *self.rates, *self.seconds]
@@ -372,6 +382,15 @@ class _Builder:
             changes.append((f"dh{dots}", companions(rate_names(self.h, order), "d")))
         doc = "Changes of the points of interest and of their rates into out[point, order, axis]."
         self.kernel("tangent_points_at", doc, [*vectors, *changes], ("t",), tangents, "out")
+
+        def worth(orders: Orders, pool: Pool) -> Row:
+            places = [pool.freeze(e) for _, place in self.d.places for e in place]
+            return orders.worth(places, (*self.phi, *self.h, *self.par))
+
+        n = sum(len(place) for _, place in self.d.places)
+        weights: Vectors = [("weights", [f"_w{i}" for i in range(n)])]
+        doc = "The worth of φ, h and the parameters for that of the points of interest, component by component."
+        self.rows("adjoint_points_at", doc, [*self.state, *weights], ("t",), worth, "a_")
 
 
 def build_kernels(derivation: Derivation, closed_form: ClosedForm | None, blocks: tuple[Block, ...] | None) -> GroupIR:

@@ -12,9 +12,10 @@ INDENT = printer.INDENT
 # The kernels that a function over lanes calls for every lane.
 _IN_LANES = frozenset(
     {
-        *("position_at", "factor_at", "solve_with", "conditioning_at", "constraint_at"),
+        *("position_at", "factor_at", "solve_with", "solve_transposed", "conditioning_at", "constraint_at"),
         *("velocity_rhs", "acceleration_rhs", "jerk_rhs", "acceleration_3ot_at"),
         *("tangent_position_rhs", "tangent_velocity_rhs", "tangent_acceleration_rhs"),
+        *("adjoint_at", "adjoint_points_at"),
     }
 )
 
@@ -227,6 +228,7 @@ def arguments(d: Derivation, loops: bool, n_branches: int) -> dict[str, str]:
         "K_i": entries([f"K[{j}, i]" for j in range(r)]),
         "K_k": entries([f"K[{j}, k]" for j in range(r)]),
         "b_dependent": entries([f"b[{i}]" for i in range(r)]),
+        "b_constraints": entries([f"b[{i}]" for i in range(p)]),
         "max_Phi": _largest([f"abs(Phi[{i}])" for i in range(p)]),
         "found": entries([f"found[{i}]" for i in range(r)]),
         "newton_lane": "given, t[k], work, item, numbers" if d.spec.profiles else "par, t[k], work",
@@ -291,6 +293,9 @@ class LaneText:
     differences: tuple[str, ...]
     square: str
     start: str
+    active: tuple[int, ...]
+    n_par: int
+    worth: str
     n_point: int
     point_shape: str
     axes: int
@@ -379,6 +384,9 @@ def lanes(d: Derivation, n_branches: int, folds: bool, uses_work: bool, newton: 
         differences=tuple(f"d{i} = (found[{i}] - numbers[start + {i}]){scale[i]}" for i in range(r)),
         square=" + ".join(f"d{i} * d{i}" for i in range(r)),
         start=as_tuple([f"numbers[start + {i}]" for i in range(r)]),
+        active=d.active,
+        n_par=n_par,
+        worth=as_tuple([f"out[g{i} + k]" for i in range(n_point)]),
         n_point=n_point,
         point_shape=f"{len(d.spec.points)}, 3, {axes}",
         axes=axes,

@@ -194,6 +194,28 @@ def solve_elimination(
     return x
 
 
+def solve_elimination_transposed(
+    lu: Elimination, rhs: Sequence[Value], rows: int, pool: Pool, name: Callable[[str, Value], Value]
+) -> list[Value]:
+    """The same steps transposed and backwards: Uᵀ, then multipliers and exchanges from the last to the first."""
+    n = len(lu.pivots)
+    w: list[Value] = [pool.number(0)] * rows
+    with pool.part("the columns of the upper triangle, from the first one on"):
+        for k in range(n):
+            done = [lu.upper[j][k - j - 1] * w[j] for j in range(k)]
+            w[k] = name(f"w{k}", (rhs[k] - pool.sum(done)) * lu.pivots[k])
+    for k in range(n - 1, -1, -1):
+        below = range(k + 1, rows)
+        with pool.part(f"column {k}: what row {k} gave to others, and rows change places back"):
+            w[k] = name(f"w{k}", w[k] - pool.sum([lu.lower[k][i - k - 1] * w[i] for i in below]))
+            for i in reversed(below):
+                flag = lu.swaps[k][i - k - 1]
+                if flag.constant != 0:
+                    first, second = exchange(pool, flag, w[k], w[i])
+                    w[k], w[i] = name(f"w{k}", first), name(f"w{i}", second)
+    return w
+
+
 @dataclass(frozen=True)
 class BlockSolver:
     """The factorised blocks of a square system, in the order of solution, with the couplings to earlier unknowns."""
@@ -263,3 +285,27 @@ def solve_blocks(
         for c, value in zip(block.columns, solved, strict=True):
             x[c] = name(f"x{c}", value)
     return x
+
+
+def solve_blocks_transposed(
+    solver: BlockSolver, rhs: Sequence[Value], pool: Pool, name: Callable[[str, Value], Value]
+) -> list[Value]:
+    """Return w with Φ_φᵀ w = rhs: the blocks backwards, each with its transpose."""
+
+    def here(value: Value) -> Value:
+        return transfer(value, pool)
+
+    left = list(rhs)
+    w: list[Value] = [pool.number(0)] * sum(len(block.rows) for block in solver.blocks)
+    steps = list(zip(solver.blocks, solver.parts, solver.couplings, strict=True))
+    for block, part, couplings in reversed(steps):
+        side = [name(f"b{c}", left[c]) for c in block.columns]
+        if isinstance(part, Elimination):
+            solved = solve_elimination_transposed(part.map(here), side, len(block.rows), pool, name)
+        else:
+            solved = solve_explicit([[here(v) for v in column] for column in zip(*part, strict=True)], side, pool)
+        for r, value in zip(block.rows, solved, strict=True):
+            w[r] = name(f"w{r}", value)
+        for r, c, value in couplings:
+            left[c] = left[c] - here(value) * w[r]
+    return w

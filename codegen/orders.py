@@ -144,6 +144,20 @@ class Orders:
         names = (*names, *rate_names(self.phi, 1), *rate_names(self.h, 2))
         return first, second, _minus(self.along(self.second, self.direction(names, companions(names, "d"))))
 
+    @cached_property
+    def adjoint(self) -> Row:
+        """-(Φ_hᵀ w, Φ_pᵀ w): what h and parameters are worth, with Φ_φᵀ w the worth of φ; transposed `tangent_rhs`."""
+        return _minus(self.worth(self.Phi, (*self.h, *self.par)))
+
+    def worth(self, rows: Sequence[Scalar], names: Sequence[str]) -> Row:
+        """Σ w_i ∂row_i/∂name for every name, with weights w that are inputs."""
+        weights = [self.symbol(f"_w{i}") for i in range(len(rows))]
+        found = []
+        for name in names:
+            slopes = self.along(rows, {self.symbol(name): self.number(1)})
+            found.append(sum((w * e for w, e in zip(weights, slopes, strict=True)), self.number(0)))
+        return tuple(found)
+
     def moving(self, place: Sequence[Scalar]) -> tuple[Row, Row, Row]:
         """Position, velocity and acceleration of a place that depends on φ and h (Eq. 44-47 without the matrices)."""
         velocity = self.along(place, self.motion(1))

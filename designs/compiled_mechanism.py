@@ -35,18 +35,17 @@ from ..runtime.sequence import SOLVED_KINDS, Ints
 from ..runtime.timefunctions import check_times
 from .batch import Batch, arrays_of, parts_of, series_of
 from .design_times import DesignTimes
-from .sensitivities import ColumnCarrier, Sensitivities, not_whole
+from .gradients import Gradients
+from .positions_alone import PositionsAlone
 from .traceable import Traceable
 
 if TYPE_CHECKING:
     import pandas
 
-    from .objectives import Objective
-
 RESIDUAL_BOUND = 1e-9  # relative; above, a linkage that is closed by special lengths only is none at this design
 
 
-class CompiledMechanism:
+class CompiledMechanism(Gradients):
     """A mechanism with its times and the series that are asked for, compiled.
 
     >>> c = Mechanism.load("four-bar.toml").compile(points=["P"])
@@ -94,6 +93,14 @@ class CompiledMechanism:
         return f"<compiled {name!r}: {parameters}; {shown}; {len(self.time)} times>"
 
     reported_orders = 0  # 1: positions of points alone are written, for those who ask for no rates
+    lean: PositionsAlone | None = None
+
+    def ask_positions_alone(self) -> None:
+        """Write no rates from now on, and find none where groups are closed forms."""
+        self.reported_orders = 1
+        if self.supported and PositionsAlone.able(self):
+            self.lean = PositionsAlone(self)
+            self.tables, self.n_rows = self.lean.tables, self.lean.n_rows
 
     # ---- preparation ----------------------------------------------------------------------------------------------
     def _prepare(self) -> None:
@@ -134,7 +141,7 @@ class CompiledMechanism:
         self.times = DesignTimes(m, self.time, self.wanted, self.functions, self.driver_rows)
         self._steps: dict[bool, tuple[Ints, ...]] = {}
         self._spare: dict[int, list[Any]] = {}
-        self._carrier: ColumnCarrier | None = None
+        self.n_rows = m.program.n_rows
 
     def _phases(self, lanes: int) -> tuple[Ints, ...]:
         sequence = self.mechanism.program.sequence
@@ -148,9 +155,10 @@ class CompiledMechanism:
         return (
             sequence.steps("constants", sequence.of_kind("own constants")),
             sequence.steps("td", self.solving, folded),
-            sequence.steps("quality", self.watched),
+            sequence.steps("quality" if self.lean is None else "td", self.watched),
             sequence.steps("angles", self.angle_items),
             self.outputs,
+            sequence.steps("positions", [])[:0] if self.lean is None else self.lean.steps(folded),
         )
 
     def _functions(self) -> tuple[Ints, Array, Array]:
@@ -201,72 +209,6 @@ class CompiledMechanism:
             answers[:, 0], answers[:, 1], own, losses,
         )  # fmt: skip
 
-    def sensitivities(self, orders: int = 3, **design: float) -> Sensitivities:
-        """Return the exact derivatives of the points by all parameters at a design.
-
-        >>> c.sensitivities(a=2.1).points["P"].velocity       # parameter x instant x component, in the order of c.names
-
-        `orders=1` gives those of the positions alone.
-        """
-        if not self.supported:
-            raise InputError(
-                f"{self.mechanism.origin}: a mechanism with a driver that is a Python function has no sensitivities - "
-                "replace the driver by a formula or a table"
-            )
-        if self.mechanism.held:
-            raise InputError(
-                f"{self.mechanism.origin}: [groups] does not go along with {', '.join(self.mechanism.held)}: in "
-                "`where` write formulas in the parameters, or compile(parameters=...) without these"
-            )
-        if self._carrier is None:
-            self._carrier = ColumnCarrier(self)
-        if orders not in (1, 3):
-            raise InputError(f"orders = {orders!r}: is 1 (positions) or 3 (velocities and accelerations, too)")
-        return self._carrier.at(design, orders)
-
-    def value_and_gradient(
-        self, objective: Objective, design: Mapping[str, float] | None = None
-    ) -> tuple[float, Array]:
-        """Return an objective and its exact gradient by all parameters, in the order of `names`.
-
-        >>> from assurgent.designs.objectives import timed_points
-        >>> value, gradient = c.value_and_gradient(timed_points("P", targets), {"a": 2.1})
-
-        An objective of one's own takes the results and returns its value and {point: derivative by its positions}.
-        """
-        from .objectives import chained
-
-        given = dict(design or {})
-        value, slopes = objective(self(**given))
-        return value, chained(slopes, self.sensitivities(orders=1, **given))
-
-    def jacobian(self, design: Mapping[str, float] | None = None) -> Array:
-        """Return the derivatives of all compiled points' positions: one row per point, instant and component.
-
-        The rows are in the order of the positions of `c(**design).points`, each flattened, the columns in that of
-        `names`: what SciPy's least_squares takes.
-        """
-        exact = self.sensitivities(orders=1, **dict(design or {}))
-        return np.concatenate([p.position.reshape(len(self.names), -1) for p in exact.points.values()], axis=1).T
-
-    def solved_state(self, values: Array) -> tuple[Array, Array, Ints]:
-        """Return the state of one design over its lanes, their times, and the asked ones."""
-        out, answers = np.empty((1, 3, self.width)), np.zeros((1, 5), dtype=np.int64)
-        numbers, kept = self.mechanism.numbers.evaluate(values)
-        numbers = np.ascontiguousarray(numbers.T)
-        grid, lanes = self.times.grid(numbers)
-        self._lanes = grid
-        state = self._run(numbers, kept, grid, lanes, self._phases(len(grid)), out, answers)
-        if answers[0, 0] == 0:
-            return state, grid, lanes
-        if answers[0, 0] != 3 or not kept[0]:
-            reason = "" if kept[0] else " (reading or planning decides otherwise there: compile it at this design)"
-            raise not_whole(f"{self._message(self._stop(answers[0], values[:, 0], grid))}{reason}")
-        solution = follow(self.mechanism.program, grid, numbers=numbers[0])  # change points, dead points
-        if solution.stop is not None:
-            raise not_whole(solution.stop.message)
-        return solution.state, solution.time, np.searchsorted(solution.time, self.time)
-
     def _solved(self, values: Array, threads: int) -> tuple[Array, Ints, dict[int, Any]]:
         """Return results (design, order, place), answers, and what became of designs that were run on their own."""
         count = values.shape[1]
@@ -303,8 +245,17 @@ class CompiledMechanism:
         answers: Ints,
     ) -> Array:  # fmt: skip
         """Run designs one after the other; the state of the last one, which the next call uses again."""
-        from ..runtime.sequencer import CALL_SIZE, ORDERS, REPORT_SIZE, STRIDE
         from .design_kernels import run_designs
+
+        held = self.held(grid, lanes, phases)
+        state = held[0]
+        run_designs(numbers, kept, *self.fixed(held, phases, grid), out, *self.varied(held, lanes), answers)
+        self.give_back(held, grid)
+        return np.asarray(state)
+
+    def held(self, grid: Array, lanes: Ints, phases: tuple[Ints, ...]) -> Any:
+        """Return the state and scratch of a run, one that nobody else uses; to be given back to the spare ones."""
+        from ..runtime.sequencer import CALL_SIZE, COLUMNS, ORDERS, REPORT_SIZE, STRIDE
 
         sequence, n = self.mechanism.program.sequence, len(grid)
         if n not in self._spare:
@@ -313,11 +264,11 @@ class CompiledMechanism:
         held = spare.pop() if spare else None
         if held is None:
             call = np.zeros(CALL_SIZE, dtype=np.int64)
-            call[STRIDE] = n
+            call[STRIDE], call[COLUMNS] = n, 1
             asked = np.concatenate([call, lanes])
             asked[ORDERS] = self.reported_orders
             held = (
-                np.empty((3, self.mechanism.program.n_rows, n)), call, asked,
+                np.empty((3, self.n_rows, n)), call, asked,
                 (
                     np.ones((1, sequence.n_signs)), np.zeros_like(sequence.work), np.zeros((0, 0)),
                     np.zeros(max(map(len, phases)), dtype=np.int64), np.zeros(len(phases[1]), dtype=np.int64),
@@ -330,14 +281,22 @@ class CompiledMechanism:
             sequence.run("constants", grid, held[0], edges, np.zeros((1, 0)), constants)
             if not sequence.moving and len(self.driver_rows):
                 held[0][:, self.driver_rows] = sequence.drive(grid, sequence.numbers)[:3]
-        state, call, asked, scratch, functions = held
-        rows = self.driver_rows if sequence.moving else self.driver_rows[:0]
-        run_designs(
-            numbers, kept, functions, rows, phases, self.unknowns, self.tables, grid, state, out, (call, asked), lanes,
-            scratch, RESIDUAL_BOUND, answers,
-        )  # fmt: skip
-        spare.append(held)
-        return np.asarray(state)
+            if self.lean is not None:
+                self.lean.fill(grid, held[0])
+        return held
+
+    def give_back(self, held: Any, grid: Array) -> None:
+        """Let the next run use what this one held."""
+        self._spare.setdefault(len(grid), []).append(held)
+
+    def fixed(self, held: Any, phases: tuple[Ints, ...], grid: Array) -> tuple[Any, ...]:
+        """Return what all designs have in common, as compiled code takes it."""
+        rows = self.driver_rows if self.mechanism.program.sequence.moving else self.driver_rows[:0]
+        return held[4], rows, phases, self.unknowns, self.tables, grid, held[0]
+
+    def varied(self, held: Any, lanes: Ints) -> tuple[Any, ...]:
+        """Return what every design uses again."""
+        return (held[1], held[2]), lanes, held[3], RESIDUAL_BOUND
 
     def _alone(self, design: Mapping[str, float], out: Array, answer: Ints) -> Stop | AssurgentError | None:
         """Run one design on its own into its place; why it stopped, if it did."""

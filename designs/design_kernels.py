@@ -11,7 +11,21 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from ..runtime.sequencer import ADDRESS, ITERATIONS, N_PHI, PHI, PLACE, RESIDUAL, SUSPECTS, call_item, sequence
+from ..runtime.sequencer import (
+    ADDRESS,
+    CLOSE,
+    ITERATIONS,
+    N_PHI,
+    PHI,
+    PLACE,
+    RESIDUAL,
+    STEEP,
+    SUSPECTS,
+    call_item,
+    close_calls,
+    leaps,
+    sequence,
+)
 from ..runtime.sources import dated
 from ..runtime.timekernels import evaluate
 
@@ -21,6 +35,7 @@ OPTIONS: dict[str, Any] = {
 }  # fmt: skip
 WHOLE, LOST, APART, OWN_WAY = range(4)  # of a design: solved; lost on the way; not assembled; to be run on its own
 NEVER = 1 << 62
+CLEAR = 0.66 * CLOSE  # conditioning of every lane above which `close_calls` finds none but steep changes
 TOO_FAR = -2  # in place of the step that was lost: lanes lie too far apart for whole turns to be certain
 
 
@@ -59,13 +74,14 @@ def longest_ways(functions, numbers, t, state, rows, largest, swing, ways):  # t
 
 @njit(**OPTIONS)
 @dated
-def first_lost(state, tables, step, count, first, last):  # type: ignore[no-untyped-def]
-    """The first lane from `first` on in which a group's φ or a rate of it is no number."""
+def first_lost(state, tables, step, count, first, last, orders):  # type: ignore[no-untyped-def]
+    """The first lane from `first` on in which a group's φ (or, of three orders, a rate of it) is no number."""
     for k in range(first, last):
         total = 0.0
         for i in range(count):
             row = tables[step[PLACE] + step[PHI] + i]
-            total += state[0, row, k] + state[1, row, k] + state[2, row, k]
+            for order in range(orders):
+                total += state[order, row, k]
         if total - total != 0.0:
             return k
     return last
@@ -73,17 +89,67 @@ def first_lost(state, tables, step, count, first, last):  # type: ignore[no-unty
 
 @njit(**OPTIONS)
 @dated
-def where_lost(state, tables, solving, unknowns, lost, modes, n):  # type: ignore[no-untyped-def]
+def where_lost(state, tables, solving, unknowns, lost, modes, n, orders):  # type: ignore[no-untyped-def]
     """Solved lanes, the step that was lost first (-1: none), and whether an angle turns too far from lane to lane."""
     solved, where, too_far = n, -1, False
     for j in range(len(solving)):
         if lost[j] < n and unknowns[j] < 0:
             too_far = True
         if lost[j] < n and unknowns[j] > 0:
-            k = first_lost(state, tables, solving[j], unknowns[j], lost[j], n) if lost[j] > 0 or modes[j] > 0 else 0
+            given = lost[j] > 0 or modes[j] > 0
+            k = first_lost(state, tables, solving[j], unknowns[j], lost[j], n, orders) if given else 0
             if k < solved:
                 solved, where = k, j
     return solved, where, too_far
+
+
+@njit(**{**OPTIONS, "fastmath": {"contract", "nnan", "nsz"}})
+@dated
+def least_and_steepest(squares, last):  # type: ignore[no-untyped-def]
+    """The least of some numbers and the largest difference of two neighbours, in vectors."""
+    least, steepest = squares[last - 1], 0.0
+    for k in range(np.uint64(last - 1)):
+        here = squares[k]
+        change = abs(squares[k + np.uint64(1)] - here)
+        least = here if here < least else least
+        steepest = change if change > steepest else steepest
+    return least, steepest
+
+
+@njit(**OPTIONS)
+@dated
+def reported_doubts(report, bound):  # type: ignore[no-untyped-def]
+    """The number of steps that a closer look is due to, and of groups whose residual is above the bound."""
+    found = 0
+    for j in range(len(report)):
+        found += int(report[j, SUSPECTS]) + (not report[j, RESIDUAL] <= bound)
+    return found
+
+
+@njit(**OPTIONS)
+@dated
+def doubts(watched, solving, tables, own, none, signs, edges, t, state, call, work, n, lost):  # type: ignore[no-untyped-def]
+    """The number of steps of a motion of positions alone that a closer look is due to.
+
+    The squared conditioning stands where a rate of the first φ would. Afterwards rates are found at both ends.
+    """
+    last, found = edges[1], 0
+    for j in range(len(watched)):
+        squares = state[1, tables[watched[j, PLACE] + watched[j, PHI]]]
+        least, steepest = least_and_steepest(squares, last)
+        # with κ ≥ c everywhere two lanes together have 2 c, and κ changes by the change of κ² over 2 c at most
+        if not (least >= CLEAR * CLEAR and steepest <= 2.0 * CLEAR * STEEP):
+            for k in range(np.uint64(last)):
+                squares[k] = np.sqrt(squares[k])
+            found += close_calls(squares, t, np.sqrt(least), 0, last)
+    for first in (0, max(0, last - 2)):
+        edges[0], edges[1] = first, min(first + 2, last)
+        sequence(solving, tables, own, none, signs, edges, t, state, state, call, work, n, lost, edges[:0], none)
+    edges[0], edges[1] = 0, last
+    for j in range(len(watched)):
+        place = watched[j, PLACE] + watched[j, PHI]
+        found += leaps(tables[place : place - watched[j, N_PHI]], t, state, 0, last)
+    return found
 
 
 @njit(**OPTIONS)
@@ -94,13 +160,16 @@ def run_designs(  # type: ignore[no-untyped-def]
 ):  # fmt: skip
     """Run designs one after the other; numbers[design], out[design, order, place].
 
-    phases: steps of constants, solving, quality, angles and outputs. unknowns: number of φ of each step that solves,
+    phases: steps of constants, solving, quality, angles, outputs, and those that find positions alone, if any (then
+    `quality` are the groups whose conditioning these write). unknowns: number of φ of each step that solves,
     -1 of an angle. A design that turns too far from lane to lane is run on its own.
     calls: integers of a call without and with the asked lanes behind them. scratch: arrays that every design uses
     again. bound: largest residual over the squared size that is none. answers: (status, solved instants, step that
     was lost, iterations, solved lanes) per design.
     """
-    constants, solving, quality, angles, outputs = phases
+    constants, solving, quality, angles, outputs, positions = phases
+    lean = len(positions) > 0
+    moving, orders = (positions, 1) if lean else (solving, 3)
     call, asked_call = calls
     signs, work, changes, lost, modes, report, kappa, edges, one = scratch
     n, asked = len(t), len(lanes)
@@ -120,9 +189,9 @@ def run_designs(  # type: ignore[no-untyped-def]
         call[ITERATIONS] = 0
         lost[:] = NEVER
         modes[:] = 0
-        sequence(solving, tables, own, changes, signs, edges, t, state, state, call, work, n, lost, modes, no_report)
+        sequence(moving, tables, own, changes, signs, edges, t, state, state, call, work, n, lost, modes, no_report)
         answers[d, 3] = call[ITERATIONS]
-        solved, where, too_far = where_lost(state, tables, solving, unknowns, lost, modes, n)
+        solved, where, too_far = where_lost(state, tables, moving, unknowns, lost, modes, n, orders)
         answers[d, 4] = solved
         if too_far:
             answers[d, 2] = TOO_FAR
@@ -138,19 +207,18 @@ def run_designs(  # type: ignore[no-untyped-def]
         for j in range(len(report)):
             report[j] = 0.0
             report[j, 0] = np.inf
-        sequence(quality, tables, own, changes, signs, edges, t, state, kappa, call, work, n, lost, empty, report)
-        suspicious = 0.0
-        for j in range(len(quality)):
-            suspicious += report[j, SUSPECTS]
-            if not report[j, RESIDUAL] <= bound * max(1.0, own[0] * own[0]):
-                suspicious += 1.0
+        if lean:
+            suspicious = doubts(quality, solving, tables, own, changes, signs, edges, t, state, call, work, n, lost)
+        else:
+            sequence(quality, tables, own, changes, signs, edges, t, state, kappa, call, work, n, lost, empty, report)
+            suspicious = reported_doubts(report, bound * max(1.0, own[0] * own[0]))
         if where >= 0 and not np.isfinite(state[0, tables[solving[where, PLACE] + solving[where, PHI]], solved]):
             answers[d, 0], answers[d, 2] = LOST, where
         elif where >= 0:
-            suspicious += 1.0  # a dead point: whether the motion goes on is asked by the run itself
+            suspicious += 1  # a dead point: whether the motion goes on is asked by the run itself
         else:
             answers[d, 0] = WHOLE
-        if suspicious > 0.0:
+        if suspicious > 0:
             answers[d, 0] = OWN_WAY
             edges[1] = n
             continue

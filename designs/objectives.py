@@ -18,7 +18,7 @@ from ..motion.results import Results
 if TYPE_CHECKING:
     from .sensitivities import Sensitivities
 
-Objective = Callable[[Results], tuple[float, Mapping[str, Array]]]
+Objective = Callable[[Results], tuple[float, Mapping[str, Any]]]
 
 
 def timed_points(point: str, targets: Any, instants: Sequence[int] | None = None) -> Objective:
@@ -103,12 +103,30 @@ def least_transmission(outer: str, inner: str, other: str) -> Objective:
     return objective
 
 
-def chained(slopes: Mapping[str, Array], exact: Sensitivities) -> Array:
-    """Return the gradient by the parameters: derivatives by positions times those of the positions."""
+Slopes = tuple[Array | None, Array | None, Array | None]
+
+
+def split_orders(slopes: Mapping[str, Any], points: Sequence[str], instants: int) -> dict[str, Slopes]:
+    """Return the derivatives by position, velocity and acceleration of every point, or wrong input that names it."""
+    found: dict[str, Slopes] = {}
+    for name, given in slopes.items():
+        if name not in points:
+            raise InputError(f"objective: point {name} is not compiled{nearest(name, points)} - name it in compile()")
+        several = given if isinstance(given, tuple | list) and len(given) <= 3 and len(given) != instants else (given,)
+        parts = [None if x is None else np.asarray(x, dtype=np.float64) for x in (*several, None, None)[:3]]
+        for part in parts:
+            if part is not None and (part.ndim != 2 or len(part) != instants):
+                raise InputError(f"objective: the derivative by {name} is {instants} x components, not {part.shape}")
+        found[name] = parts[0], parts[1], parts[2]
+    return found
+
+
+def chained(slopes: Mapping[str, Slopes], exact: Sensitivities) -> Array:
+    """Return the gradient by the parameters: derivatives by the motion of points times those of the motion."""
     total = np.zeros(len(exact.names))
-    for name, slope in slopes.items():
-        if name not in exact.points:
-            known = list(exact.points)
-            raise InputError(f"objective: point {name} is not compiled{nearest(name, known)} - name it in compile()")
-        total += np.einsum("pnc,nc->p", exact.points[name].position, np.asarray(slope, dtype=np.float64))
+    for name, parts in slopes.items():
+        changes = exact.points[name]
+        for slope, change in zip(parts, (changes.position, changes.velocity, changes.acceleration), strict=True):
+            if slope is not None and change is not None:
+                total += np.einsum("pnc,nc->p", change, slope)
     return total

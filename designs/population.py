@@ -83,7 +83,7 @@ def batch(linkages: Sequence[Linkage], angles: Any) -> Population:
         except ValueError as error:
             raise InputError(f"batch: linkage {i}: {error}") from None
         joints[i, : len(table)], places[i, : len(table)] = table, one.places
-    out = np.empty((len(linkages), most, 2, len(turn)))
+    rows = np.empty((len(linkages) + 2, 2 * most, len(turn)))
     whole = np.zeros(len(linkages), dtype=np.bool_)
     address, side = _dyad()
     scratch = (
@@ -91,9 +91,9 @@ def batch(linkages: Sequence[Linkage], angles: Any) -> Population:
         np.zeros((1, most)), _call(len(turn)), np.zeros(64), np.zeros(most, dtype=np.int64),
         np.zeros(2, dtype=np.int64), np.zeros((0, 0)),
     )  # fmt: skip
-    state = np.zeros((3, 2 * most, len(turn)))
-    run_population(address, side, joints, places, np.cos(turn), np.sin(turn), turn, state, scratch, out, whole)
-    return Population(out.transpose(0, 1, 3, 2), whole)
+    run_population(address, side, joints, places, np.cos(turn), np.sin(turn), turn, scratch, rows, whole)
+    found = rows[: len(linkages)].reshape(len(linkages), most, 2, len(turn))
+    return Population(found.transpose(0, 1, 3, 2), whole)
 
 
 def _call(lanes: int) -> Ints:
@@ -113,7 +113,7 @@ def _dyad() -> tuple[int, float]:
     dyad = load("RRR")
     found = dyad.position({"A": (0, 0), "B": (1, 0)}, {"L_AC": 1, "L_BC": 1}, branch=1)
     height = float(np.asarray(found).ravel()[1])
-    return address(made(dyad.module.sweep, 0)), 1.0 if height > 0 else -1.0
+    return address(made(dyad.module.sweep_positions, 0)), 1.0 if height > 0 else -1.0
 
 
 def random_linkages(count: int, joints: int, rng: np.random.Generator) -> list[Linkage]:

@@ -40,18 +40,22 @@ def prepare(joints, places, side, steps, tables, numbers, signs, address):  # ty
 
 @njit(**OPTIONS)
 @dated
-def run_population(address, side, joints, places, cosine, sine, t, state, scratch, out, whole):  # type: ignore[no-untyped-def]
-    """Write out[linkage, joint, component, lane] and whether each is assembled at every lane."""
+def run_population(address, side, joints, places, cosine, sine, t, scratch, rows, whole):  # type: ignore[no-untyped-def]
+    """Write rows[linkage, twice the joint plus component, lane] and whether each is assembled at every lane.
+
+    The sequencer works where the positions are to stand; for its pointers to rates, which nobody follows, there are
+    two linkages more than asked for.
+    """
     steps, tables, numbers, signs, call, work, lost, edges, none = scratch
     n = len(t)
     edges[0], edges[1] = 0, n
     for i in range(len(joints)):
+        state = rows[i : i + 3]
         for j in range(joints.shape[1]):
             kind, x, y = joints[i, j, 0], 2 * j, 2 * j + 1
             if kind in (FIXED, NONE):
                 for k in range(np.uint64(n)):
                     state[0, x, k], state[0, y, k] = places[i, j, 0], places[i, j, 1]
-                    state[1, x, k] = state[1, y, k] = state[2, x, k] = state[2, y, k] = 0.0
             elif kind == CRANK:
                 m = joints[i, j, 1]
                 ox, oy = places[i, m, 0], places[i, m, 1]
@@ -59,8 +63,6 @@ def run_population(address, side, joints, places, cosine, sine, t, state, scratc
                 for k in range(np.uint64(n)):
                     ex, ey = cosine[k] * dx - sine[k] * dy, sine[k] * dx + cosine[k] * dy
                     state[0, x, k], state[0, y, k] = ox + ex, oy + ey
-                    state[1, x, k], state[1, y, k] = -ey, ex
-                    state[2, x, k], state[2, y, k] = -ex, -ey
         count = prepare(joints[i], places[i], side, steps, tables, numbers, signs, address)
         lost[:] = NEVER
         sequence(
@@ -70,7 +72,3 @@ def run_population(address, side, joints, places, cosine, sine, t, state, scratc
         for j in range(count):
             held = held and lost[j] == NEVER
         whole[i] = held
-        for j in range(joints.shape[1]):
-            for c in range(2):
-                for k in range(np.uint64(n)):
-                    out[i, j, c, k] = state[0, 2 * j + c, k]

@@ -10,7 +10,9 @@ import numpy as np
 
 from ..common.errors import AssemblyError, InputError
 from ..mechanism.plans.plan import Array
+from ..motion.results import Results
 from ..runtime.partials import Partials, partials
+from ..runtime.sequence import Ints
 
 if TYPE_CHECKING:
     from .compiled_mechanism import CompiledMechanism
@@ -35,6 +37,18 @@ class Sensitivities:
     points: Mapping[str, PointChanges]
 
 
+@dataclass(frozen=True, eq=False)
+class SolvedDesign:
+    """One design: its parameters, the numbers of its program, its state over the lanes of `grid`, and its results."""
+
+    values: Array
+    numbers: Array
+    state: Array
+    grid: Array
+    lanes: Ints  # those that are asked for
+    results: Results
+
+
 class ColumnCarrier:
     """What the sensitivities of a compiled mechanism need besides its motion."""
 
@@ -50,7 +64,7 @@ class ColumnCarrier:
         chosen = [k for k, row in enumerate(compiled.outputs) if compiled.tables[row[2]] in wanted]
         self.outputs = np.ascontiguousarray(compiled.outputs[chosen])
 
-    def at(self, design: Mapping[str, float], orders: int) -> Sensitivities:
+    def at(self, solved: SolvedDesign, orders: int) -> Sensitivities:
         """Return the derivatives at a design."""
         from ..runtime.sequencer import (  # fmt: skip
             BLOCK,
@@ -65,10 +79,8 @@ class ColumnCarrier:
 
         c = self.compiled
         m, sequence = c.mechanism, c.mechanism.program.sequence
-        values = m.traced.design(design)
-        numbers, tangents = m.numbers.evaluate(values)[0], m.numbers.tangents(values)
-        state, grid, lanes = c.solved_state(values)
-        own = np.ascontiguousarray(numbers[:, 0])
+        values, own, state, grid, lanes = solved.values, solved.numbers, solved.state, solved.grid, solved.lanes
+        tangents = m.numbers.tangents(values)
         changes = np.ascontiguousarray(tangents[:, :, 0].T)
         columns, rows, n = len(c.names), m.program.n_rows, len(grid)
         D = np.empty((orders, columns * rows, n))

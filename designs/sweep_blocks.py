@@ -63,7 +63,7 @@ class Sweeper:
         self.kept = [w for w in self.wants if not w.how and w.table != "efforts"]
         self._plan = self._codes()
         if not self.kept and not self._plan[:, 1].any():
-            self.compiled.reported_orders = 1
+            self.compiled.ask_positions_alone()
 
     @staticmethod
     def _dyads(model: Any, points: Sequence[str]) -> list[tuple[str, str, str]]:
@@ -85,13 +85,14 @@ class Sweeper:
         rows = []
         for w in self.reduced:
             if not w.table:
-                rows.append([TURN if w.how == "turn" else CODES[w.how], 0, 0, 1, 0])
+                rows.append([TURN if w.how == "turn" else CODES[w.how], 0, 0, 1, 0, len(rows)])
                 continue
             output, place = self.compiled.places[w.table, w.name][0]
             if max(output.widths) == 9:
                 raise InputError(f"want {w.text}: a rotation in space is no number - take a joint's angle")
-            rows.append([CODES[w.how], w.order, place, output.widths[w.order], w.component])
-        return np.array(rows, dtype=np.int64).reshape(-1, 5)
+            rows.append([CODES[w.how], w.order, place, output.widths[w.order], w.component, len(rows)])
+        rows.sort(key=lambda row: row[1:3])  # of one series together
+        return np.array(rows, dtype=np.int64).reshape(-1, 6)
 
     def block(self, values: Array, threads: int = 1) -> Block:
         """Return what is kept of some designs (design, parameter), with `status` and `solved`."""
@@ -101,15 +102,13 @@ class Sweeper:
         kept = np.empty((count, 3, c.width)) if self.kept else None
 
         def part(piece: slice) -> None:
-            size = piece.stop - piece.start
-            room = np.empty((min(FEW, size), 3, c.width)) if kept is None else None
-            for first in range(piece.start, piece.stop, FEW):
-                last = min(first + FEW, piece.stop)
-                out = kept[first:last] if kept is not None else room[: last - first]  # type: ignore[index]
-                answers = self._solve(values[first:last], out)
-                found["status"][first:last], found["solved"][first:last] = answers[:, 0], answers[:, 1]
+            if kept is None:
+                answers = self._reduced(values[piece], reduced[piece])
+            else:
+                answers = self._solve(values[piece], kept[piece])
                 if len(self._plan):
-                    self._reduce(out, answers, reduced[first:last])
+                    self._reduce(kept[piece], answers, reduced[piece])
+            found["status"][piece], found["solved"][piece] = answers[:, 0], answers[:, 1]
 
         with using_threads(threads):
             edges = np.linspace(0, count, threads + 1).astype(int).tolist()
@@ -123,16 +122,41 @@ class Sweeper:
         return found
 
     def _solve(self, values: Array, out: Array) -> Any:
+        """Write the series of some designs; how far each came."""
         c = self.compiled
         answers = np.full((len(values), 5), 3, dtype=np.int64)
-        columns = np.ascontiguousarray(values.T)
         if c.supported:
-            numbers, kept = c.mechanism.numbers.evaluate(columns)
-            numbers = np.ascontiguousarray(numbers.T)
+            numbers, kept = self._numbers(values)
             grid, lanes = c.times.grid(numbers)
             c._run(numbers, kept, grid, lanes, c._phases(1 << 30), out, answers)
         for i in np.flatnonzero(answers[:, 0] == 3).tolist():
             c._alone(dict(zip(self.names, values[i].tolist(), strict=True)), out[i], answers[i])
+        return answers
+
+    def _numbers(self, values: Array) -> tuple[Array, Any]:
+        numbers, kept = self.compiled.mechanism.numbers.evaluate(np.ascontiguousarray(values.T))
+        return np.ascontiguousarray(numbers.T), kept
+
+    def _reduced(self, values: Array, found: Array) -> Any:
+        """Write the numbers of some designs, whose series nobody keeps; how far each came."""
+        from .sweep_kernels import reduced_designs
+
+        c, n = self.compiled, len(self.time)
+        answers = np.full((len(values), 5), 3, dtype=np.int64)
+        if c.supported:
+            numbers, kept = self._numbers(values)
+            grid, lanes = c.times.grid(numbers)
+            phases, room = c._phases(1 << 30), np.empty((min(FEW, len(values)), 3, c.width))
+            held = c.held(grid, lanes, phases)
+            reduced_designs(
+                numbers, kept, c.fixed(held, phases, grid), room, c.varied(held, lanes), answers, self._plan,
+                self._dyad_places, n, found,
+            )  # fmt: skip
+            c.give_back(held, grid)
+        one = np.empty((1, 3, c.width))
+        for i in np.flatnonzero(answers[:, 0] == 3).tolist():
+            c._alone(dict(zip(self.names, values[i].tolist(), strict=True)), one[0], answers[i])
+            self._reduce(one, answers[i : i + 1], found[i : i + 1])
         return answers
 
     def _reduce(self, out: Array, answers: Any, found: Array) -> None:

@@ -21,6 +21,8 @@ GROUPS: dict[str, tuple[str, str | None]] = {
     "tangents-3": ("sweep_tangents", "3"),
     "jerks": ("sweep_jerks", None),
     "equations": ("equations", None),
+    "positions": ("sweep_positions", "mask"),
+    "adjoint": ("sweep_adjoint", None),
 }
 POINTS: dict[str, tuple[str, str | None]] = {
     "td": ("sweep_points", None),
@@ -29,6 +31,7 @@ POINTS: dict[str, tuple[str, str | None]] = {
     "tangents": ("sweep_point_tangents", "1"),
     "tangents-3": ("sweep_point_tangents", "3"),
     "jerks": ("sweep_point_jerks", None),
+    "adjoint": ("sweep_point_adjoint", None),
 }
 # functions of items that belong to no type
 OTHERS: dict[tuple[str, str], str] = {
@@ -50,6 +53,10 @@ OTHERS: dict[tuple[str, str], str] = {
     ("angle", "columns"): "angle_columns",
     ("angle", "jerks"): "angle_jerks",
     ("body angle", "angles"): "angle",
+    ("combination", "positions"): "combination_columns",
+    ("constants", "adjoint"): "constants_worth",
+    ("combination", "adjoint"): "combination_worth",
+    ("angle", "adjoint"): "angle_worth",
 }
 
 
@@ -78,7 +85,7 @@ def _of_type(module: ModuleType, name: str, argument: int | None) -> int:
 
 @functools.cache
 def _own(name: str) -> int:
-    from . import items
+    from . import adjoint_items, items
     from .sequencer import address
 
-    return address(getattr(items, name))
+    return address(getattr(adjoint_items if name.endswith("_worth") else items, name))

@@ -147,6 +147,25 @@ def combination_columns(  # type: ignore[no-untyped-def]
     return 0
 
 
+def affine(  # type: ignore[no-untyped-def]
+    item_at, numbers_at, changes_at, signs_at, t_at, q_at, qdot_at, qddot_at,
+    out_at, outdot_at, outddot_at, call_at, first, last, work_at
+):  # fmt: skip
+    """φ = base + Σ parameter * slope. item: number of φ and of parameters, their place; then row and base of each φ,
+    whose slopes are in the rows behind its base.
+    """
+    item, numbers, call = carray(item_at, FAR), carray(numbers_at, FAR), carray(call_at, FAR)
+    q, out, n = carray(q_at, FAR), carray(out_at, FAR), call[STRIDE]
+    for i in range(item[0]):
+        row, base = np.uint64(item[3 + 2 * i] * n), np.uint64(item[4 + 2 * i] * n)
+        for j in range(item[1]):
+            p, slope = numbers[item[2] + j], np.uint64((item[4 + 2 * i] + 1 + j) * n)
+            source = base if j == 0 else row
+            for k in range(np.uint64(first), np.uint64(last)):
+                out[row + k] = q[source + k] + p * q[slope + k]
+    return 0
+
+
 @njit(**OPTIONS)
 @dated
 def combined_changes(item, at, numbers, changes, source, target, again, o, n, first, last):  # type: ignore[no-untyped-def]

@@ -223,13 +223,16 @@ class Sequence:
     def _step(self, phase: str, item: Item, folded: bool, at_once: bool) -> list[int] | None:
         from .entries import entry
 
-        address = entry(phase, item, item.mask if folded else 0)
+        mask = item.mask if folded else 0
+        if phase == "positions" and item.group is not None and not item.group.steady:
+            mask |= 1 << len(item.group.independent)  # with the conditioning
+        address = entry(phase, item, mask)
         if address == 0:
             return None
         if item.kind != "group":
             return [address, 0, item.place, 0, -1, 0]
         assert isinstance(item.step, GroupStep)
-        assembly = entry("assembly", item, 0) if phase in ("td", "3ot") else 0
+        assembly = entry("assembly", item, 0) if phase in ("td", "3ot", "positions") else 0
         settle = entry("settle", item, 0) if at_once and phase == "td" else 0
         r = len(item.step.phi_rows) * (-1 if item.closed else 1)
         return [address, assembly, item.place, len(item.step.h_rows), r, settle]

@@ -248,23 +248,40 @@ def look(kappa, residual, state, t, tables, step, first, last, report):  # type:
                 break
     place, count = step[PLACE] + step[PHI], abs(step[N_PHI])
     rows = tables[place : place + count]
-    if not least >= CLOSE:
-        close = 0 if least >= 0.0 else 1
-        for k in range(np.uint64(first), np.uint64(last - 1)):
-            here, there = kappa[k], kappa[k + np.uint64(1)]
-            close += (here + there <= 1.3 * CLOSE) | (abs(here - there) > STEEP)
-        for k in range(first, last - 1 if close > 0 else first):
-            report[SUSPECTS] += nearing(kappa, t, k, first, last) != NOTHING
+    report[SUSPECTS] += close_calls(kappa, t, least, first, last)
     if step[N_PHI] < 0:
-        size = largest_of(rows, state, first)
-        for row in rows:
-            report[SUSPECTS] += jumps(state[0, row], first, last, size)
-        if last - first > 1:  # at the ends nothing but the rates tells
-            report[SUSPECTS] += not missed(rows, t, state, first, first + 1) <= FAR_OFF
-            report[SUSPECTS] += not missed(rows, t, state, last - 2, last - 1) <= FAR_OFF
+        report[SUSPECTS] += leaps(rows, t, state, first, last)
     else:
         for k in range(first, last - 1):
             report[SUSPECTS] += not missed(rows, t, state, k, k + 1) <= FAR_OFF
+
+
+@njit(**OPTIONS)
+@dated
+def close_calls(kappa, t, least, first, last):  # type: ignore[no-untyped-def]
+    """The number of steps in which the conditioning, `least` at its least, may reach zero or changes too much."""
+    if least >= CLOSE:
+        return 0
+    close, found = 0 if least >= 0.0 else 1, 0
+    for k in range(np.uint64(first), np.uint64(last - 1)):
+        here, there = kappa[k], kappa[k + np.uint64(1)]
+        close += (here + there <= 1.3 * CLOSE) | (abs(here - there) > STEEP)
+    for k in range(first, last - 1 if close > 0 else first):
+        found += nearing(kappa, t, k, first, last) != NOTHING
+    return found
+
+
+@njit(**OPTIONS)
+@dated
+def leaps(rows, t, state, first, last):  # type: ignore[no-untyped-def]
+    """The number of steps in which a closed form may have changed its branch: rows jump, or leave their rates."""
+    found, size = 0, largest_of(rows, state, first)
+    for row in rows:
+        found += jumps(state[0, row], first, last, size)
+    if last - first > 1:  # at the ends nothing but the rates tells
+        found += not missed(rows, t, state, first, first + 1) <= FAR_OFF
+        found += not missed(rows, t, state, last - 2, last - 1) <= FAR_OFF
+    return found
 
 
 @njit(**{**OPTIONS, "fastmath": {"contract", "nnan", "nsz"}})
