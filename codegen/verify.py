@@ -254,6 +254,15 @@ class _Check:
                 K = np.empty((self.r, self.s))
                 self.call(self.m.velocity_coefficients, c.phi, c.h, c.par, c.t, K, self.work)
                 self.result.add(name, "symbolic", relative(first[0], K @ known[0], self.terms(known[0])))
+        if hasattr(self.m, "sweep_adjoint"):  # w·δφ = h̄·δh + p̄·δp: the walk backwards against the one forwards
+            w, worth = self.rng.uniform(-1, 1, self.r), np.zeros_like(changes[:1])
+            out = np.zeros((3, rows + self.n_par, 1))
+            out[0, s:rows, 0] = w
+            self.group.over_lanes("sweep_adjoint", t, state, c.par, self.branch, out=out, changes=worth)
+            back = np.concatenate([out[0, :s, 0] * known[0], worth[0, : self.n_par] * dpar])
+            terms = max(float(np.abs(back).max(initial=0.0)), float(np.abs(w * np.asarray(exact[0])).max()))
+            forth = np.array([w @ np.asarray(exact[0])])
+            self.result.add("sweep adjoint", "independent", relative(np.array([back.sum()]), forth, terms))
         third = np.zeros((3, rows, 1))
         third[0, :s, 0] = c.hdddot
         self.group.over_lanes("sweep_jerks", t, state, c.par, self.branch, out=third)

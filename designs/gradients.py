@@ -17,7 +17,7 @@ from .sensitivities import ColumnCarrier, Sensitivities, SolvedDesign, not_whole
 
 if TYPE_CHECKING:
     from .compiled_mechanism import CompiledMechanism
-    from .objectives import Objective
+    from .objectives import Objective, PeakOfDynamics
 
 FEW = 3  # parameters up to which columns forwards are no dearer than a walk backwards
 
@@ -42,7 +42,7 @@ class Gradients:
 
     def value_and_gradient(  # type: ignore[misc]
         self: CompiledMechanism,
-        objective: Objective,
+        objective: Objective | PeakOfDynamics,
         design: Mapping[str, float] | None = None,
         method: str | None = None,
     ) -> tuple[float, Array]:
@@ -56,10 +56,14 @@ class Gradients:
         `method` is "forward" (a column for each parameter) or "adjoint" (one walk over the groups backwards, of
         positions); by default the cheaper one that can do it.
         """
-        from .objectives import chained, split_orders
+        from .objectives import PeakOfDynamics, chained, split_orders
 
         if method not in (None, "forward", "adjoint"):
             raise InputError(f'method = {method!r}: is "forward" or "adjoint"')
+        if isinstance(objective, PeakOfDynamics):
+            values = self.mechanism.traced.design(dict(design or {}))[:, 0].tolist()
+            whole = dict(zip(self.names, values, strict=True))
+            return objective.value_and_gradient(self.mechanism.model, whole, self.time)
         carrier = self.column_carrier()
         solved = self.solved_design(self.mechanism.traced.design(dict(design or {})))
         value, slopes = objective(solved.results)

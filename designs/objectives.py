@@ -7,12 +7,14 @@ instant x component for each point; one of somebody's own needs no more than tha
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..common.errors import InputError, nearest
-from ..mechanism.model import Array
+from ..mechanism.model import Array, Model
 from ..motion.results import Results
 
 if TYPE_CHECKING:
@@ -44,18 +46,85 @@ def curve(point: str, targets: Any) -> Objective:
 
     def objective(results: Results) -> tuple[float, Mapping[str, Array]]:
         position = results.points[point].position
-        start, way = position[:-1], np.diff(position, axis=0)
-        square = np.maximum(np.sum(way**2, axis=1), 1e-300)
-        along = np.clip(np.einsum("tkc,kc->tk", places[:, None] - start[None], way) / square, 0.0, 1.0)
-        off = start[None] + along[..., None] * way[None] - places[:, None]
-        k = np.sum(off**2, axis=2).argmin(axis=1)
-        rows = np.arange(len(places))
-        near, share = off[rows, k], along[rows, k][:, None]
-        slope = np.zeros_like(position)
-        # the foot of the perpendicular moves along the line, across which alone there is a distance
-        np.add.at(slope, k, 2.0 * near * (1.0 - share))
-        np.add.at(slope, k + 1, 2.0 * near * share)
-        return float(np.sum(near**2)), {point: slope}
+        off, along = _feet(position, places)
+        value, slope = _at_feet(position, off, along, np.sum(off**2, axis=2).argmin(axis=1))
+        return value, {point: slope}
+
+    return objective
+
+
+def _feet(position: Array, places: Array) -> tuple[Array, Array]:
+    """Return the ways from targets to their feet on the pieces of a path, and where on the piece: target x piece."""
+    start, way = position[:-1], np.diff(position, axis=0)
+    square = np.maximum(np.sum(way**2, axis=1), 1e-300)
+    along = np.clip(np.einsum("tkc,kc->tk", places[:, None] - start[None], way) / square, 0.0, 1.0)
+    return start[None] + along[..., None] * way[None] - places[:, None], along
+
+
+def _at_feet(position: Array, off: Array, along: Array, k: NDArray[np.int64]) -> tuple[float, Array]:
+    """Return the sum of squares for one piece of the path per target, and its derivatives by the path."""
+    rows = np.arange(len(off))
+    near, share = off[rows, k], along[rows, k][:, None]
+    slope = np.zeros_like(position)
+    # the foot of the perpendicular moves along the line, across which alone there is a distance
+    np.add.at(slope, k, 2.0 * near * (1.0 - share))
+    np.add.at(slope, k + 1, 2.0 * near * share)
+    return float(np.sum(near**2)), slope
+
+
+def ordered_points(point: str, targets: Any) -> Objective:
+    """Return the sum of squared distances of targets from the path of a point that passes them in their order.
+
+    No timing is given: of all ways to pass them, forth or back along the path, the nearest one counts.
+    """
+    places = np.asarray(targets, dtype=np.float64)
+
+    def objective(results: Results) -> tuple[float, Mapping[str, Array]]:
+        position = results.points[point].position
+        off, along = _feet(position, places)
+        distance, rows = np.sum(off**2, axis=2), np.arange(len(places))
+        ways = _in_order(distance), _in_order(distance[::-1])[::-1]
+        nearest_way = min(ways, key=lambda k: float(distance[rows, k].sum()))
+        value, slope = _at_feet(position, off, along, nearest_way)
+        return value, {point: slope}
+
+    return objective
+
+
+def _in_order(distance: Array) -> NDArray[np.int64]:
+    """Return for each row the column such that columns never fall and the sum is least."""
+    least, chosen = np.zeros(distance.shape[1]), []
+    for row in distance:
+        here = least + row
+        best = np.minimum.accumulate(here)
+        first = np.where(here <= best, np.arange(len(here)), 0)
+        chosen.append(np.maximum.accumulate(first))  # the column of the least so far
+        least = best
+    k, found = len(least) - 1, []
+    for columns in reversed(chosen):
+        k = int(columns[k])
+        found.append(k)
+    return np.array(found[::-1], dtype=np.int64)
+
+
+def function(first: str, second: str, targets: Any, instants: Sequence[int] | None = None) -> Objective:
+    """Return the squared misses of the angle of the line from one point to another, by default at the first instants.
+
+    Angles are compared without whole turns.
+    """
+    wanted = np.asarray(targets, dtype=np.float64)
+    at = np.arange(len(wanted)) if instants is None else np.asarray(instants, dtype=np.int64)
+
+    def objective(results: Results) -> tuple[float, Mapping[str, Array]]:
+        p, q = results.points[first].position, results.points[second].position
+        way = q[at] - p[at]
+        miss = np.arctan2(way[:, 1], way[:, 0]) - wanted
+        miss = np.remainder(miss + np.pi, 2 * np.pi) - np.pi
+        turned = 2.0 * miss[:, None] * np.column_stack([-way[:, 1], way[:, 0]]) / np.sum(way**2, axis=1)[:, None]
+        one, two = np.zeros_like(p), np.zeros_like(q)
+        np.add.at(one, at, -turned)
+        np.add.at(two, at, turned)
+        return float(np.sum(miss**2)), {first: one, second: two}
 
     return objective
 
@@ -81,6 +150,71 @@ def poses(
         return float(np.sum(off**2) + weight * np.sum(turn**2)), {first: one, second: two}
 
     return objective
+
+
+def peak_speed(point: str) -> Objective:
+    """Return the largest speed of a point: an objective of rates."""
+
+    def objective(results: Results) -> tuple[float, Mapping[str, Any]]:
+        velocity = results.points[point].velocity
+        speed = np.linalg.norm(velocity, axis=1)
+        k = int(np.argmax(speed))
+        slope = np.zeros_like(velocity)
+        slope[k] = velocity[k] / speed[k]
+        return float(speed[k]), {point: (None, slope)}
+
+    return objective
+
+
+@dataclass(frozen=True)
+class PeakOfDynamics:
+    """The largest effort of a driver, or force in a joint, of inverse dynamics over the instants.
+
+    Its gradient is that of the value at its instant, by differences of fourth order: masses and loads may depend on
+    parameters, too, and inverse dynamics carries no changes.
+    """
+
+    driver: str = ""
+    joint: str = ""
+
+    def series(self, model: Model, times: Array) -> Array:
+        """Return the sizes over some instants."""
+        from ..dynamics.computed import inverse_dynamics
+
+        results = inverse_dynamics(model, times).results
+        if self.driver:
+            if self.driver not in results.drivers:
+                raise InputError(f"objective: there is no driver {self.driver}{nearest(self.driver, results.drivers)}")
+            return np.abs(np.asarray(results.drivers[self.driver].effort))
+        if self.joint not in results.reactions:
+            raise InputError(f"objective: there is no joint {self.joint}{nearest(self.joint, results.reactions)}")
+        return np.asarray(np.linalg.norm(results.reactions[self.joint].force, axis=1))
+
+    def value_and_gradient(
+        self, model: Callable[[Mapping[str, float]], Model], design: Mapping[str, float], times: Array
+    ) -> tuple[float, Array]:
+        """Return the peak and its derivatives by the parameters of the design."""
+        sizes = self.series(model(design), times)
+        k = int(np.argmax(sizes))
+        found = []
+        for name, value in design.items():
+            step = 1e-3 * max(abs(value), 1e-3)
+            there = [
+                float(self.series(model({**design, name: value + j * step}), times[k : k + 1])[0])
+                for j in (-2, -1, 1, 2)
+            ]
+            found.append((there[0] - 8.0 * there[1] + 8.0 * there[2] - there[3]) / (12.0 * step))
+        return float(sizes[k]), np.array(found)
+
+
+def peak_torque(driver: str) -> PeakOfDynamics:
+    """Return the largest effort of a driver, a torque or a force."""
+    return PeakOfDynamics(driver=driver)
+
+
+def peak_reaction(joint: str) -> PeakOfDynamics:
+    """Return the largest force in a joint."""
+    return PeakOfDynamics(joint=joint)
 
 
 def least_transmission(outer: str, inner: str, other: str) -> Objective:

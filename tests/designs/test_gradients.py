@@ -10,7 +10,19 @@ import pytest
 
 from assurgent import InputError, Mechanism, Results
 from assurgent.designs.compiled_mechanism import CompiledMechanism
-from assurgent.designs.objectives import Objective, curve, least_transmission, poses, timed_points
+from assurgent.designs.objectives import (
+    Objective,
+    PeakOfDynamics,
+    curve,
+    function,
+    least_transmission,
+    ordered_points,
+    peak_reaction,
+    peak_speed,
+    peak_torque,
+    poses,
+    timed_points,
+)
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 FILE = Path(__file__).parents[2] / "bench" / "data" / "coupler-four-bar.toml"
@@ -34,6 +46,9 @@ def squared_height(results: Results) -> tuple[float, Mapping[str, np.ndarray]]:
         curve("P", TARGETS),
         poses("B", "C", [[1, 1, 0.3], [0, 2, 0.5]], 2.0, [3, 7]),
         least_transmission("B", "C", "D"),
+        ordered_points("P", TARGETS),
+        function("D", "C", [1.0, 1.2, 1.1], [0, 4, 9]),
+        peak_speed("P"),
         squared_height,
     ],
 )
@@ -87,6 +102,71 @@ def test_scipy_finds_a_known_design_by_the_gradient(compiled: CompiledMechanism)
 
     found = minimize(both, [2.0, 6.0], jac=True, method="BFGS", options={"gtol": 1e-9})
     assert found.x == pytest.approx([2.05, 6.1], rel=1e-6)
+
+
+JANSEN = ["a", "b", "c", "d", "ee", "f", "g", "h", "i", "j", "k", "l", "m"]
+
+
+@pytest.mark.parametrize(
+    ("file", "parameters", "points"),
+    [("jansen-leg", JANSEN, ["F", "W", "V"]), ("slider-crank", None, None), ("minimal-slider-crank", None, None)],
+)
+def test_backwards_is_forwards(file: str, parameters: list[str] | None, points: list[str] | None) -> None:
+    m = Mechanism.load(EXAMPLES / f"{file}.toml")
+    c = m.compile(times=np.linspace(0.0, 0.05, 11), points=points, parameters=parameters)
+    rng = np.random.default_rng(3)
+    weights = {name: rng.standard_normal(p.position.shape) for name, p in c().points.items()}
+
+    def weighted(results: Results) -> tuple[float, Mapping[str, np.ndarray]]:
+        return sum(float(np.sum(w * results.points[n].position)) for n, w in weights.items()), weights
+
+    value, forward = c.value_and_gradient(weighted, method="forward")
+    same, backward = c.value_and_gradient(weighted, method="adjoint")
+    assert value == same
+    assert np.abs(forward).max() > 0
+    assert backward == pytest.approx(forward, rel=1e-12, abs=1e-12 * np.abs(forward).max())
+    chosen = c.value_and_gradient(weighted)[1]
+    assert (chosen == (backward if len(c.names) > 3 else forward)).all()
+
+
+def test_what_cannot_go_backwards_says_so(compiled: CompiledMechanism) -> None:
+    with pytest.raises(InputError, match="velocities and accelerations go forward"):
+        compiled.value_and_gradient(peak_speed("P"), method="adjoint")
+    with pytest.raises(InputError, match='is "forward" or "adjoint"'):
+        compiled.value_and_gradient(curve("P", TARGETS), method="sideways")
+
+
+def test_targets_out_of_order_cost_more(compiled: CompiledMechanism) -> None:
+    path = compiled().points["P"].position
+    ordered, swapped = path[[3, 9, 15, 21]], path[[9, 3, 21, 15]]
+    assert ordered_points("P", ordered)(compiled())[0] < 1e-20
+    assert ordered_points("P", ordered[::-1])(compiled())[0] < 1e-20
+    assert ordered_points("P", swapped)(compiled())[0] > 0.1
+    assert curve("P", swapped)(compiled())[0] < 1e-20
+
+
+@pytest.mark.parametrize("objective", [peak_torque("theta"), peak_reaction("B")])
+def test_peaks_of_dynamics_have_gradients(objective: PeakOfDynamics) -> None:
+    m = Mechanism.load(FILE)
+    m.bodies["rod"] |= {"mass": 2.0, "inertia": 0.5, "centre": [3.0, 0.5]}
+    m.bodies["rocker"] |= {"mass": 1.5, "inertia": 0.4, "centre": [2.0, 0.0]}
+    times = np.linspace(0, 0.9, 10)
+    c = m.compile(times=times, points=["P"])
+    value, gradient = c.value_and_gradient(objective, {"a": 2.1})
+    results = m.inverse(times, a=2.1)
+    series = (
+        np.abs(np.asarray(results.drivers["theta"].effort))
+        if objective.driver
+        else np.linalg.norm(results.reactions["B"].force, axis=1)
+    )
+    assert value == pytest.approx(series.max(), rel=1e-12)
+    k, h, name = int(np.argmax(series)), 1e-5, "b"
+    sides = [m.inverse(times, a=2.1, b=m.parameters[name] + s * h) for s in (1, -1)]
+    if objective.driver:
+        up, down = (abs(float(np.asarray(r.drivers["theta"].effort)[k])) for r in sides)
+    else:
+        up, down = (float(np.linalg.norm(r.reactions["B"].force[k])) for r in sides)
+    assert gradient[c.names.index(name)] == pytest.approx((up - down) / (2 * h), rel=1e-6)
 
 
 def test_a_point_that_is_not_compiled_is_named() -> None:
