@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from ..designs.objectives import timed_points
 from ..designs.population import Linkage, batch, random_linkages
 from ..designs.sweep_blocks import Sweeper
+from ..facade import Mechanism
 from .data_files import FOLDER
 
+JANSEN = ("a", "b", "c", "d", "ee", "f", "g", "h", "i", "j", "k", "l", "m")
 NUMBERS = ["max(P.y)", "min(P.y)", "max(P.x)", "range(P.x)", "mean(P.y)"]
 
 
@@ -33,6 +37,17 @@ def five_numbers(run: Callable[[], Any]) -> Callable[[], Any]:
         return [float(v) for v in (y.max(), y.min(), x.max(), np.ptp(x), y.mean())]
 
     return once
+
+
+def gradients(path: Path, instants: int) -> dict[str, Callable[[], Any]]:
+    """Return the distance of the foot of Jansen's leg from another leg's: its value, and with all gradients."""
+    compiled = Mechanism.load(path).compile(np.linspace(0.0, 1.0, instants), ["F"], parameters=JANSEN)
+    away = timed_points("F", compiled(a=0.381).points["F"].position)
+    return {
+        "value": lambda: away(compiled()),
+        "forward": lambda: compiled.value_and_gradient(away, method="forward"),
+        "adjoint": lambda: compiled.value_and_gradient(away, method="adjoint"),
+    }
 
 
 def population(count: int, joints: int, instants: int) -> tuple[Callable[[], Any], Callable[[], Any]]:

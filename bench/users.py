@@ -166,8 +166,8 @@ def _two_threads(compiled: CompiledMechanism, rounds: int) -> Called:
     return Called(what, Claim(what, took[1] / took[2], 1.6, True))
 
 
-def _pylinkage() -> Callable[[], Any]:
-    """Return the same four-bar in pylinkage: lengths set, then a turn with velocities and accelerations."""
+def _pylinkage(rates: bool = True) -> Callable[[], Any]:
+    """Return the same four-bar in pylinkage: lengths set, then a turn, with velocities and accelerations or without."""
     Crank, Ground = _module("pylinkage.actuators").Crank, _module("pylinkage.components").Ground
     RRRDyad, Linkage = _module("pylinkage.dyads").RRRDyad, _module("pylinkage.simulation").Linkage
     step = 2 * np.pi / (INSTANTS - 1)
@@ -183,7 +183,7 @@ def _pylinkage() -> Callable[[], Any]:
     def run() -> Any:
         linkage.set_constraints(lengths)
         linkage.set_coords(places)
-        return linkage.step_fast_with_kinematics(INSTANTS)
+        return linkage.step_fast_with_kinematics(INSTANTS) if rates else [linkage.step_fast(INSTANTS)]
 
     return run
 
@@ -191,18 +191,26 @@ def _pylinkage() -> Callable[[], Any]:
 def _many(rounds: int) -> Iterator[Called]:
     """A sweep beside a loop with pylinkage, and by two threads; a population beside LInK's batch in NumPy."""
     ours = design_rows.sweep_of(4000, INSTANTS)
-    what = "pylinkage / a design of a sweep, 361 instants reduced to five numbers, one thread"
-    if lacking := _missing("pylinkage"):
-        yield Called(what, why=lacking)
-    else:
-        peer = design_rows.five_numbers(_pylinkage())
+    for rates, function in ((True, "step_fast_with_kinematics"), (False, "step_fast")):
+        what = f"pylinkage {function} / a design of a sweep, 361 instants reduced to five numbers, one thread"
+        if lacking := _missing("pylinkage"):
+            yield Called(what, why=lacking)
+            continue
+        peer = design_rows.five_numbers(_pylinkage(rates))
 
-        def stepped() -> None:
+        def stepped(peer: Callable[[], Any] = peer) -> None:
             for _ in range(LOOP):
                 peer()
 
         s = least({"sweep": lambda: ours(1), "peer": stepped}, rounds)
         yield Called(what, Claim(what, s["peer"] / LOOP / (s["sweep"] / 4000), 100, True))
+    what = "value with all 13 gradients of Jansen's leg / its value"
+    if not (EXAMPLES / "jansen-leg.toml").is_file():
+        yield Called(what, why="the examples are not installed")
+    else:
+        s = least(design_rows.gradients(EXAMPLES / "jansen-leg.toml", INSTANTS), rounds)
+        for method, limit in (("forward", 8), ("adjoint", 4)):
+            yield Called(what, Claim(f"{what}, {method}", s[method] / s["value"], limit, False))
     one, other = design_rows.population(500, 20, 200)
     s = least({"one": one, "other": other}, rounds)
     what = "mechanisms a second: batch of 500 linkages of 20 joints, 200 instants"

@@ -102,22 +102,83 @@ def test_efforts_are_those_of_inverse_dynamics() -> None:
 COMMAND = ["sweep", str(FILE), "--over", "a=1.5:2.5:120", "--over", "b=5.5:6.5:100", "--want", "max(P.y),transmission"]
 
 
-def test_a_killed_sweep_goes_on_and_has_the_same_bytes(tmp_path: Path) -> None:
-    whole, killed = tmp_path / "whole.nc", tmp_path / "killed.nc"
-    assert main([*COMMAND, "-o", str(whole)]) == 0
-    parts = tmp_path / ".killed.nc.parts"
-    process = subprocess.Popen([sys.executable, "-m", "assurgent", *COMMAND, "-o", str(killed)])
+def killed_after(command: list[str], wait: float) -> int:
+    """Run a command and kill it so many seconds after its first sign of life; its exit code."""
+    process = subprocess.Popen([sys.executable, "-m", "assurgent", *command])
+    parts = Path(command[-1]).with_name(f".{Path(command[-1]).name}.parts")
     began = time.monotonic()
-    while not list(parts.glob("block-*.npz")) and process.poll() is None and time.monotonic() - began < 60:
+    while not (parts / "sweep.json").is_file() and process.poll() is None and time.monotonic() - began < 120:
         time.sleep(0.002)
+    time.sleep(wait)
     os.kill(process.pid, signal.SIGKILL)
-    process.wait()
-    if not killed.exists():  # it may have been quicker
-        before = {p.name: p.stat().st_mtime_ns for p in parts.glob("block-*.npz")}
-        assert before
-    assert main([*COMMAND, "-o", str(killed)]) == 0
+    return process.wait()
+
+
+@pytest.mark.parametrize("kills", [1, pytest.param(10, marks=pytest.mark.long)])
+def test_a_killed_sweep_goes_on_and_has_the_same_bytes(tmp_path: Path, kills: int) -> None:
+    """Killed at random moments, in processes one after the other: what they left is gone on with."""
+    whole, killed = tmp_path / "whole.nc", tmp_path / "killed.nc"
+    command = [*COMMAND[:2], "--over", "a=1.5:2.5:300", "--over", "b=5.5:6.5:200", *COMMAND[6:]]  # 12 blocks
+    assert main([*command, "-o", str(whole)]) == 0
+    rng = np.random.default_rng(16)
+    parts, left = tmp_path / ".killed.nc.parts", 0
+    for wait in rng.uniform(0.0, 0.06, kills):
+        killed_after([*command, "-o", str(killed)], float(wait))
+        if killed.exists():
+            break
+        done = len(list(parts.glob("block-*.npz")))
+        assert done >= left  # what was done stays
+        left = done
+    assert main([*command, "-o", str(killed)]) == 0
     assert killed.read_bytes() == whole.read_bytes()
     assert not parts.exists()
+
+
+@pytest.mark.long
+@pytest.mark.filterwarnings("ignore")
+def test_a_worker_killed_half_way_loses_nothing(tmp_path: Path) -> None:
+    distributed = pytest.importorskip("distributed")
+    alone, many = tmp_path / "alone.nc", tmp_path / "many.nc"
+    command = [*COMMAND[:2], "--over", "a=1.5:2.5:300", "--over", "b=5.5:6.5:200", *COMMAND[6:]]
+    assert main([*command, "-o", str(alone)]) == 0
+    parts = tmp_path / ".many.nc.parts"
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address=None) as c:
+        sweeping = subprocess.Popen(
+            [sys.executable, "-m", "assurgent", *command, "-o", str(many), "--dask", c.scheduler_address]
+        )
+        while not list(parts.glob("block-*.npz")) and sweeping.poll() is None:
+            time.sleep(0.01)
+        os.kill(c.workers[0].pid, signal.SIGKILL)
+        assert sweeping.wait(timeout=300) == 0
+    assert many.read_bytes() == alone.read_bytes()
+
+
+@pytest.mark.long
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits of memory are those of Linux")
+def test_zarr_may_be_four_times_larger_than_memory(tmp_path: Path) -> None:
+    """What a sweep holds beyond its start is a quarter of what it writes."""
+    path = tmp_path / "large.zarr"
+    command = [*COMMAND[:2], "--over", "a=1.5:2.5:500", "--over", "b=5.5:6.5:8", "--want", "B,C,P", "-o", str(path)]
+    few = [*command[:3], "a=1.5:2.5:2", *command[4:-1], str(tmp_path / "few.zarr")]
+    text = """
+import resource, sys
+from assurgent.cli.commands import main
+few, many = sys.argv[1].split(";"), sys.argv[2].split(";")
+assert main(few) == 0
+size = 4000 * 361 * 3 * 6 * 8
+now = int(next(l for l in open("/proc/self/status") if l.startswith("VmSize")).split()[1]) * 1024
+resource.setrlimit(resource.RLIMIT_AS, (now + size // 4, resource.RLIM_INFINITY))
+sys.exit(main(many))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", text, ";".join(few), ";".join(command)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    with xr.open_zarr(path) as found:
+        assert (
+            found["position"].nbytes + found["velocity"].nbytes + found["acceleration"].nbytes == 4000 * 361 * 3 * 6 * 8
+        )
+        assert np.isfinite(found["position"].isel(design=[0, 1999, 3999]).values).all()
 
 
 @pytest.mark.long
