@@ -92,6 +92,12 @@ class CompiledMechanism(Gradients):
         name, parameters = self.mechanism.traced.model.name, ", ".join(self.names)
         return f"<compiled {name!r}: {parameters}; {shown}; {len(self.time)} times>"
 
+    supported: bool
+    width: int
+    tables: Ints
+    outputs: Ints
+    solving: list[int]
+    times: DesignTimes
     reported_orders = 0  # 1: positions of points alone are written, for those who ask for no rates
     lean: PositionsAlone | None = None
 

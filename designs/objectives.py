@@ -185,10 +185,12 @@ class PeakOfDynamics:
         if self.driver:
             if self.driver not in results.drivers:
                 raise InputError(f"objective: there is no driver {self.driver}{nearest(self.driver, results.drivers)}")
-            return np.abs(np.asarray(results.drivers[self.driver].effort))
-        if self.joint not in results.reactions:
-            raise InputError(f"objective: there is no joint {self.joint}{nearest(self.joint, results.reactions)}")
-        return np.asarray(np.linalg.norm(results.reactions[self.joint].force, axis=1))
+            effort: Array = np.asarray(results.drivers[self.driver].effort, dtype=np.float64)
+            return np.asarray(np.abs(effort))
+        reactions = results.reactions or {}
+        if self.joint not in reactions:
+            raise InputError(f"objective: there is no joint {self.joint}{nearest(self.joint, reactions)}")
+        return np.asarray(np.linalg.norm(reactions[self.joint].force, axis=1))
 
     def value_and_gradient(
         self, model: Callable[[Mapping[str, float]], Model], design: Mapping[str, float], times: Array

@@ -82,7 +82,7 @@ class Sweeper:
     def _codes(self) -> Any:
         from .sweep_kernels import CODES, TURN
 
-        rows = []
+        rows: list[list[int]] = []
         for w in self.reduced:
             if not w.table:
                 rows.append([TURN if w.how == "turn" else CODES[w.how], 0, 0, 1, 0, len(rows)])
