@@ -156,7 +156,8 @@ def _mend(solution: Solution, name: str, course: Course, horizon: float = np.inf
         if kind == "open" and (behind <= times or np.isfinite(sampled(solution, step, behind)[0]).all()):
             kind = "zero"  # for an instant only
         ends = [c for c in solution.span if c in (low, high)]
-        if kind == "clear" and ends and (mark == JUMP or sampled(solution, step, np.array(ends))[0].min() < BLURRED):
+        whole = kind == "clear" or (kind == "through" and mark == JUMP)
+        if whole and ends and (mark == JUMP or sampled(solution, step, np.array(ends))[0].min() < BLURRED):
             # branches that meet just outside of the run, or at its very end, take digits, too
             meeting = meeting_at(solution, step, float(ends[-1]), high - low, outside=True)
             kind = "zero" if meeting is not None else "through" if mark == JUMP else "clear"
@@ -257,7 +258,7 @@ def _located(solution: Solution, step: GroupStep, low: float, high: float, jump:
             ways = np.abs(np.diff(part)).max(axis=0)
             j = int(np.argmax(ways))
             if ways[j] < 0.4 * ways.sum():
-                return "clear", times
+                return "through", times  # it passes quickly: what hangs on it needs these instants as well
             low, high = times[j], times[j + 1]
             if high - low < 1e-9 * whole:
                 return ("clear" if _carried(solution, step, low, high) else "zero"), times[j : j + 2]

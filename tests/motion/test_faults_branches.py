@@ -100,10 +100,13 @@ def test_global_methods_are_on_the_branch_of_the_groups() -> None:
     np.testing.assert_allclose(*C, atol=1e-8)
 
 
-def test_infinity_behind_a_fast_body():
+@pytest.mark.parametrize(
+    ("name", "fine"), [("infinity-behind-a-fast-body", 0.002), ("infinity-behind-a-quick-passage", 0.001)]
+)
+def test_infinity_behind_a_fast_body(name, fine):
     """Two guides become parallel between two instants of a coarse run: it ends there, as a fine one does."""
-    model = reader.load(FAULTS / "infinity-behind-a-fast-body.toml")
-    coarse, fine = run(model), run(model, np.arange(0, 0.7, 0.002))
+    model = reader.load(FAULTS / f"{name}.toml")
+    coarse, fine = run(model), run(model, np.arange(0, model.simulation.stop, fine))
     assert fine.stop is not None
     assert coarse.stop is not None
     assert coarse.stop.time == pytest.approx(fine.stop.time, abs=1e-7)
