@@ -151,6 +151,8 @@ def _mend(solution: Solution, name: str, course: Course, horizon: float = np.inf
             kind, times, high = "zero", solution.time[:1], float(solution.time[min(1, len(solution.time) - 1)])
         else:
             kind, times = _located(solution, step, low, high, mark == JUMP)
+            if kind == "clear" and failed and solution.stop is not None and high == solution.stop.time:
+                kind, times = "through", np.linspace(low, high, SAMPLES)  # what it hangs on needs smaller steps
         meeting = None
         behind = np.minimum(times + 1e-7 * (high - low), solution.span[1])
         if kind == "open" and (behind <= times or np.isfinite(sampled(solution, step, behind)[0]).all()):

@@ -34,14 +34,31 @@ def inner_steps(program: Program, time: Array, numbers: Array, values: Array | N
         return time
     looked = probes(time)
     values = sequence.drive(looked, numbers) if values is None else values
-    size, counts = float(numbers[sequence.size_place]), np.ones(len(time) - 1)
-    for driver, value, rate, bend in zip(drivers.values(), values[0], *np.abs(values[1:3]), strict=True):
+    size, counts, back = float(numbers[sequence.size_place]), np.ones(len(time) - 1), np.zeros(0)
+    for driver, value, signed, bend in zip(drivers.values(), values[0], values[1], np.abs(values[2]), strict=True):
+        rate = np.abs(signed)
         largest = largest_step(driver.kind, size)
         # the rate sees what a difference of values misses, such as a whole turn between two steps
         ways = np.maximum(np.abs(np.diff(value)), np.maximum(rate[1:], rate[:-1]) * np.diff(looked)) / largest
         swings = np.diff(looked) * (bend.max() / (LARGEST_SWING * max(rate.max(), 1e-300)))
         counts = np.fmax(counts, steps_for(np.maximum(ways, swings), len(time) - 1))
-    return refined(time, counts.astype(np.int64))
+        back = np.union1d(back, reversals(looked, signed))
+    grid = refined(time, counts.astype(np.int64))
+    return with_reversals(grid, back) if len(back) else grid
+
+
+def reversals(time: Array, rate: Array) -> Array:
+    """Return the instants at which a driver turns back: what it moves comes nearest to a dead point there."""
+    k = np.flatnonzero(rate[:-1] * rate[1:] < 0.0)
+    return time[k] + np.diff(time)[k] * rate[k] / (rate[k] - rate[k + 1])
+
+
+def with_reversals(grid: Array, back: Array) -> Array:
+    """Return times with further ones, but for those next to one that is there."""
+    after = np.clip(np.searchsorted(grid, back), 1, len(grid) - 1)
+    low, high = grid[after - 1], grid[after]
+    apart = np.minimum(back - low, high - back) > 1e-3 * (high - low)
+    return np.union1d(grid, back[apart])
 
 
 def largest_step(kind: str, size: float) -> float:

@@ -114,11 +114,18 @@ def test_infinity_behind_a_fast_body(name, fine):
 
 @pytest.mark.parametrize(
     ("name", "time"),
-    [("far-swinging-distance", 95.278), ("pivots-change-places", 0.5), ("narrow-place-in-every-turn", 74.524)],
+    [
+        ("far-swinging-distance", 95.278),
+        ("pivots-change-places", 0.5),
+        ("narrow-place-in-every-turn", 74.524),
+        ("start-beside-a-dead-point", 0.08),
+        ("driver-turns-back-beside-a-dead-point", 3.1603),
+    ],
 )
 def test_one_far_instant_is_that_of_a_fine_run(name, time):
     """A driver swings many times before the instant; the measure of conditioning jumps where pivots change places; a
-    triad comes near to a dead point a hundred times."""
+    triad comes near to a dead point a hundred times; one starts beside it, and the group behind it is not closed on the
+    branch that a long step leads to; a driver turns back beside one."""
     model = reader.load(FAULTS / f"{name}.toml")
     far, fine = run(model, np.array([time])), run(model, np.linspace(0, time, 20001))
     assert far.stop is None
