@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,9 +20,12 @@ from .arrows import Arrows, arrows, force_arrows, room
 from .draw import Drawing
 from .points_of_interest import default_names
 from .scene import build
-from .shapes import Scene
+from .shapes import INK, Scene
 from .unknown_names import listed
 from .window import window
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
 
 ENDINGS = (".gif", ".mp4", ".html", ".svg")
 PIXELS = 100  # per inch, of GIF and film
@@ -131,10 +134,14 @@ def plan(
 
 
 # ---- frames by matplotlib -------------------------------------------------------------------------------------------
-def _frames(film: Film) -> Iterator[np.ndarray[Any, np.dtype[np.uint8]]]:
-    """Draw the frames one after another, as images height x width x RGB with even sides."""
+def _painter(film: Film) -> Callable[[int], Image]:
+    """Return what draws the frame of a step, an image with even sides."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
+    from matplotlib.font_manager import findfont
+    from PIL import ImageFont
+    from PIL.Image import frombuffer
+    from PIL.ImageDraw import ImageDraw
 
     scene = film.scene
     low, high = room(scene, film.vectors)
@@ -158,11 +165,24 @@ def _frames(film: Film) -> Iterator[np.ndarray[Any, np.dtype[np.uint8]]]:
         label_steps=some,
         shown=slice(film.steps[0], film.steps[-1] + 1),
     )
-    for k in film.steps:
+    clock.set_visible(False)  # it has told its place; Pillow writes the time of a frame twenty times faster
+    for artist in drawing.moving:
+        artist.set_animated(True)  # so that what stands still is drawn once
+    canvas.draw()
+    still = canvas.copy_from_bbox(figure.bbox)
+    size = canvas.get_width_height()
+    letters = ImageFont.truetype(findfont(clock.get_fontproperties()), clock.get_fontsize() * PIXELS / 72)
+    x, y = clock.get_transform().transform(clock.get_position())
+
+    def frame(k: int) -> Image:
+        canvas.restore_region(still)
         drawing.update(k)
-        clock.set_text(_clock(film, k))
-        canvas.draw()
-        yield np.asarray(canvas.buffer_rgba())[:, :, :3].copy()
+        drawing.redraw()
+        image = frombuffer("RGBA", size, canvas.buffer_rgba(), "raw", "RGBA", 0, 1).convert("RGB")
+        ImageDraw(image).text((x, size[1] - y), _clock(film, k), INK, letters, clock.get_ha()[0] + "m")
+        return image
+
+    return frame
 
 
 def _clock(film: Film, k: int) -> str:
@@ -193,9 +213,10 @@ def _head(film: Film, name: Any, clock: Any, tall: float) -> float:
 def _write_gif(film: Film, path: Path) -> None:
     from PIL import Image
 
-    images = [Image.fromarray(frame) for frame in _frames(film)]
-    # one palette for all frames, taken from a few of them side by side: no flicker, and a smaller file
-    some = [images[k] for k in np.unique(np.linspace(0, len(images) - 1, 5).astype(int))]
+    frame = _painter(film)
+    # one palette for all frames, taken from every other pixel of a few: no flicker, and a smaller file
+    some = [frame(film.steps[k]) for k in np.unique(np.linspace(0, len(film.steps) - 1, 5).astype(int))]
+    some = [image.resize((image.width // 2, image.height // 2), Image.Resampling.NEAREST) for image in some]
     sheet = Image.new("RGB", (some[0].width, some[0].height * len(some)))
     for k, image in enumerate(some):
         sheet.paste(image, (0, k * image.height))
@@ -203,7 +224,7 @@ def _write_gif(film: Film, path: Path) -> None:
     colours = np.array(palette.getpalette()).reshape(-1, 3)
     colours[colours.min(axis=1) > 246] = 255  # the paper is white, not a mean of what is nearly white
     palette.putpalette(colours.ravel().tolist())
-    first, *rest = [image.quantize(palette=palette, dither=Image.Dither.NONE) for image in images]
+    first, *rest = [frame(k).quantize(palette=palette, dither=Image.Dither.NONE) for k in film.steps]
     # GIF counts in hundredths of a second, and browsers slow anything below two of them
     duration = max(20, 10 * round(100 / film.fps))
     first.save(path, save_all=True, append_images=rest, duration=duration, loop=0, optimize=False)
@@ -227,9 +248,8 @@ def ffmpeg() -> str:
 
 
 def _write_mp4(film: Film, path: Path, program: str) -> None:
-    frames = _frames(film)
-    first = next(frames)
-    height, width = first.shape[:2]
+    frame = _painter(film)
+    width, height = frame(film.steps[0]).size
     command = [
         program,
         "-y",
@@ -248,6 +268,8 @@ def _write_mp4(film: Film, path: Path, program: str) -> None:
         "-an",
         "-c:v",
         "libx264",
+        "-preset",
+        "veryfast",
         "-pix_fmt",
         "yuv420p",
         "-crf",
@@ -260,9 +282,8 @@ def _write_mp4(film: Film, path: Path, program: str) -> None:
         assert process.stdin is not None
         assert process.stderr is not None
         try:
-            process.stdin.write(first.tobytes())
-            for frame in frames:
-                process.stdin.write(frame.tobytes())
+            for k in film.steps:
+                process.stdin.write(frame(k).tobytes())
             process.stdin.close()
         except BrokenPipeError:
             pass  # ffmpeg has given up; what it says follows

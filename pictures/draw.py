@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..mechanism.model import Array
+from ..mechanism.model import FRAME, Array
 from .arrows import UNITS, Arrows, room
+from .collected import Bodies, Names
 from .labels import offsets
 from .shapes import GROUND, INK, Dot, Scene, Shape, trace_colours
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
 
 FONT = 9.0
@@ -37,6 +39,7 @@ class Drawing:
     ) -> None:
         self.ax, self.scene = ax, scene
         self._moves: list[Callable[[int], object]] = []
+        self.moving: list[Artist] = []  # what a film draws anew for every frame
         low, high = room(scene, vectors)
         flat = scene.dimension == 2
         if flat:
@@ -49,10 +52,17 @@ class Drawing:
             ax.plot(*path.T, color=colour, linewidth=1.3, alpha=0.75, zorder=1.5, solid_capstyle="round")
         for tie in scene.ties:
             self._tie(scene.tie(tie))
-        for shape in scene.shapes:
-            (self._shape if flat else self._shape3)(shape)
-        for dot in scene.dots:
-            (self._dot if flat else self._dot3)(dot)
+        if flat:
+            marks = [*scene.shapes, *scene.dots]
+            ground = [mark for mark in marks if mark.body == FRAME and mark.layer == 0]
+            Bodies(ax, scene, ground)
+            bodies = Bodies(ax, scene, [mark for mark in marks if mark not in ground])
+            self._movable([bodies.artist], bodies.move)
+        else:
+            for shape in scene.shapes:
+                self._shape3(shape)
+            for dot in scene.dots:
+                self._dot3(dot)
         for drawn in vectors:
             (self._arrows if flat else self._arrows3)(drawn)
         self._legend(vectors, low, high)
@@ -68,43 +78,20 @@ class Drawing:
         for move in self._moves:
             move(k)
 
+    def redraw(self) -> None:
+        """Draw what moves over what stands still, on a canvas that holds the latter."""
+        for artist in sorted(self.moving, key=lambda artist: artist.get_zorder()):
+            project: Any = getattr(artist, "do_3d_projection", None)
+            if project is not None:
+                project()
+            self.ax.draw_artist(artist)
+
     def _tie(self, ends: Array) -> None:
         (line,) = self.ax.plot(*ends[0].T, color=GROUND, linewidth=1.6, linestyle=(0, (1.2, 1.2)), zorder=1.8)
         put: Any = line.set_data if ends.shape[2] == 2 else getattr(line, "set_data_3d", None)
-        self._moves.append(lambda k: put(*ends[k].T))
+        self._movable([line], lambda k: put(*ends[k].T))
 
     # ---- in the plane ---------------------------------------------------------------------------------------------
-    def _shape(self, shape: Shape) -> None:
-        from matplotlib.colors import to_rgba
-        from matplotlib.lines import Line2D
-        from matplotlib.patches import Polygon
-
-        pose = self.scene.poses[shape.body]
-        style: dict[str, Any] = {"linewidth": shape.width, "zorder": 2 + shape.layer / 10}
-        if shape.dashed:
-            style["linestyle"] = (0, (7, 2.5, 1.5, 2.5))
-        if shape.closed:
-            face = to_rgba(shape.fill, shape.opacity) if shape.fill else "none"
-            polygon = Polygon(
-                shape.outline, closed=True, facecolor=face, edgecolor=shape.edge, joinstyle="round", **style
-            )
-            self.ax.add_patch(polygon)
-            self._moves.append(lambda k: polygon.set_xy(pose.place(shape.outline, k)))
-        else:
-            line = Line2D([], [], color=shape.edge, solid_capstyle="round", **style)
-            self.ax.add_line(line)
-            self._moves.append(lambda k: line.set_data(*pose.place(shape.outline, k).T))
-
-    def _dot(self, dot: Dot) -> None:
-        from matplotlib.patches import Circle
-
-        pose = self.scene.poses[dot.body]
-        patch = Circle(
-            (0, 0), dot.radius, facecolor=dot.fill, edgecolor=dot.edge, linewidth=1.2, zorder=2 + dot.layer / 10
-        )
-        self.ax.add_patch(patch)
-        self._moves.append(lambda k: patch.set_center(tuple(pose.place(dot.place[None], k)[0])))
-
     def _arrows(self, drawn: Arrows) -> None:
         quiver = self.ax.quiver(
             *drawn.places[0].T,
@@ -127,34 +114,34 @@ class Drawing:
             quiver.set_offsets(drawn.places[k])
             quiver.set_UVC(*np.where(short[:, None], np.nan, drawn.vectors[k]).T)
 
-        self._moves.append(move)
+        self._movable([quiver], move)
 
     def _labels(self, names: Sequence[str], steps: Sequence[int], avoid: Sequence[Array]) -> None:
-        from matplotlib.patheffects import withStroke
-
         places = offsets(self.scene, names, FONT / 72 * self._per_inch(), steps, avoid)
-        for name, beside in places.items():
-            text = self.ax.text(
-                0,
-                0,
-                name,
-                fontsize=FONT,
-                color=INK,
-                ha="center",
-                va="center",
-                zorder=4,
-                clip_on=True,
-                path_effects=[withStroke(linewidth=HALO, foreground="white")],
-            )
-            path = self.scene.path(name) + beside
-            self._follow(text.set_position, path)
-            # the title above must not meet a name
-            top = float(np.nanmax(path[list(steps), 1])) + 0.7 * FONT / 72 * self._per_inch()
-            if top < self.scene.high[1] + 0.5 * self.scene.span:  # an instant centre may be far away
-                self.ax.set_ylim(top=max(self.ax.get_ylim()[1], top))
+        paths = {name: self.scene.path(name) + beside for name, beside in places.items()}
+        if not paths:
+            return
+        self._make_room(paths, steps)
+        drawn = Names(self.ax, paths, FONT, HALO)
+        self._movable(drawn.artists, drawn.move)
 
-    def _follow(self, put: Callable[[Any], object], path: Array) -> None:
-        self._moves.append(lambda k: put(tuple(path[k])))
+    def _make_room(self, paths: Mapping[str, Array], steps: Sequence[int]) -> None:
+        """Widen the limits so that neither the title above nor the edges meet a name."""
+        letter = FONT / 72 * self._per_inch()
+        for name, path in paths.items():
+            places, half = path[list(steps)], np.array([0.34 * len(name) + 0.2, 0.7]) * letter
+            low, high = np.nanmin(places, axis=0) - half, np.nanmax(places, axis=0) + half
+            if np.any(high > self.scene.high + 0.5 * self.scene.span) or np.any(
+                low < self.scene.low - 0.5 * self.scene.span
+            ):
+                continue  # an instant centre may be far away
+            left, right = self.ax.get_xlim()
+            self.ax.set_xlim(min(left, low[0]), max(right, high[0]))
+            self.ax.set_ylim(top=max(self.ax.get_ylim()[1], high[1]))
+
+    def _movable(self, artists: Sequence[Artist], move: Callable[[int], object]) -> None:
+        self.moving += artists
+        self._moves.append(move)
 
     def _per_inch(self) -> float:
         """Return how much of the world an inch shows; the layout may still move by a little."""
@@ -179,14 +166,14 @@ class Drawing:
                 zorder=2 + shape.layer / 10,
             )
             self.ax.add_collection(patch)
-            self._moves.append(lambda k: patch.set_verts([pose.place(shape.outline, k)]))
+            self._movable([patch], lambda k: patch.set_verts([pose.place(shape.outline, k)]))
             return
         corners = np.concatenate([shape.outline, shape.outline[:1]]) if shape.closed else shape.outline
         line = Line3D(
             [], [], [], color=shape.edge, linewidth=shape.width, solid_capstyle="round", zorder=2 + shape.layer / 10
         )
         self.ax.add_line(line)
-        self._moves.append(lambda k: line.set_data_3d(*pose.place(corners, k).T))
+        self._movable([line], lambda k: line.set_data_3d(*pose.place(corners, k).T))
 
     def _dot3(self, dot: Dot) -> None:
         from mpl_toolkits.mplot3d.art3d import Line3D
@@ -205,7 +192,7 @@ class Drawing:
             zorder=6,
         )
         self.ax.add_line(line)
-        self._moves.append(lambda k: line.set_data_3d(*pose.place(dot.place[None], k).T))
+        self._movable([line], lambda k: line.set_data_3d(*pose.place(dot.place[None], k).T))
 
     def _arrows3(self, drawn: Arrows) -> None:
         ax: Any = self.ax
@@ -214,6 +201,7 @@ class Drawing:
         def move(k: int) -> None:
             for old in held:
                 old.remove()
+                self.moving.remove(old)
             held[:] = [
                 ax.quiver(
                     *drawn.places[k].T,
@@ -224,6 +212,7 @@ class Drawing:
                     zorder=7,
                 )
             ]
+            self.moving += held
 
         self._moves.append(move)
 
@@ -254,7 +243,8 @@ class Drawing:
                 zorder=9,
                 path_effects=[withStroke(linewidth=HALO, foreground="white")],
             )
-            self._follow(text.set_position, project(self.scene.path(name)) + beside)
+            path = project(self.scene.path(name)) + beside
+            self._movable([text], lambda k, put=text.set_position, path=path: put(tuple(path[k])))
 
     def _legend(self, vectors: Sequence[Arrows], low: Array, high: Array) -> None:
         """Below the drawing, an arrow of a round value for each kind: in the plane to scale."""

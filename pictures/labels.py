@@ -14,6 +14,7 @@ from ..mechanism.model import Array
 from .shapes import Scene
 
 DIRECTIONS = 16
+REACHES = (1.15, 1.9, 2.8, 3.9)  # from the point, in units
 COVERED = 0.2  # of the time that a name may cover others
 
 
@@ -56,28 +57,31 @@ def offsets(
         parts += [project(scene.poses[d.body].place(d.place[None], k)) for d in scene.dots]
         obstacles.append(np.concatenate([part[np.isfinite(part).all(axis=1)] for part in parts] + list(avoid)))
     u = np.arange(DIRECTIONS) * 2 * np.pi / DIRECTIONS + 0.4
+    ways = np.tile(np.stack([np.cos(u), np.sin(u)], axis=1), (len(REACHES), 1))
+    reaches = np.repeat(REACHES, DIRECTIONS)
     paths = {name: project(scene.path(name)[list(steps)]) for name in names}
     found: dict[str, Array] = {}
     for name in names:
-        half = np.array([0.36 * len(name) + 0.12, 0.55]) * height
-        best, least, covers = np.zeros(2), np.inf, 0.0
-        for reach in (1.15, 1.9, 2.8, 3.9):
-            for direction in np.stack([np.cos(u), np.sin(u)], axis=1):
-                # the nearest edge of the box, not its middle, keeps its distance from the point
-                offset = direction * (reach * unit + np.abs(direction) @ half)
-                cost, hidden = (reach - 1) * 2.5, 0.0
-                for other, beside in found.items():
-                    apart = np.abs(paths[other] + beside - paths[name] - offset)
-                    room = half + np.array([0.36 * len(other) + 0.12, 0.55]) * height
-                    hidden += float(np.mean(np.all(apart < room, axis=1)))
-                cost += 40.0 * hidden
-                if cost >= least:
-                    continue
-                for k, places in enumerate(obstacles):
-                    inside = np.abs(places - paths[name][k] - offset) < half + 0.15 * height
-                    cost += float(np.count_nonzero(inside[:, 0] & inside[:, 1])) / len(steps)
-                if cost < least - 1e-9:
-                    best, least, covers = offset, cost, hidden
-        if covers <= COVERED:
-            found[name] = best
+        half = _half(name, height)
+        # the nearest edge of the box, not its middle, keeps its distance from the point
+        ways_off = ways * (reaches * unit + np.abs(ways) @ half)[:, None]
+        hidden = np.zeros(len(ways))
+        for other, beside in found.items():
+            apart = np.abs((paths[other] + beside - paths[name])[:, None] - ways_off)
+            hidden += np.mean(np.all(apart < half + _half(other, height), axis=2), axis=0)
+        cost = 2.5 * (reaches - 1) + 40.0 * hidden
+        far = half + 0.15 * height + np.abs(ways_off).max(axis=0)
+        for k, places in enumerate(obstacles):
+            around = places - paths[name][k]
+            around = around[np.all(np.abs(around) < far, axis=1)]
+            inside = np.abs(around[:, None] - ways_off) < half + 0.15 * height
+            cost += np.count_nonzero(np.all(inside, axis=2), axis=0) / len(steps)
+        best = int(np.argmin(cost.round(9)))  # the first of equals
+        if hidden[best] <= COVERED:
+            found[name] = ways_off[best]
     return found
+
+
+def _half(name: str, height: float) -> Array:
+    """Return half the breadth and half the height of a name."""
+    return np.array([0.36 * len(name) + 0.12, 0.55]) * height
