@@ -230,6 +230,22 @@ class Mechanism(Builder):
 
         return plot(results, model, names, over=over, unit=unit, magnitude=magnitude)
 
+    def draw(
+        self,
+        results: Results,
+        trace: Sequence[str] | None = None,
+        instant: float | None = None,
+        vectors: Sequence[str] = (),
+        forces: bool = False,
+        centres: bool = False,
+    ) -> Figure:
+        """Return the mechanism at the instant of its results that is nearest (default: the first), with paths."""
+        from assurgent.pictures.plot import paths
+        from assurgent.pictures.still import step_at
+
+        model = self._model_of(results)
+        return paths(results, model, trace, step_at(results, instant), vectors, forces, centres)
+
     def animate(self, results: Results, path: Path | str | None = None, **options: Any) -> Path | NotebookFilm:
         """Write an animation (.gif .mp4 .html .svg); options are those of `pictures.animate.animate`.
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ..mechanism.analysis_steps import AnalysisStep
     from ..mechanism.model import Model
     from ..mechanism.structure import Structure
+    from ..motion.modes import ModesAtStart
     from ..motion.outcome import Outcome
 
 METHODS = "td (default), 3ot, global, global-sparse"
@@ -44,6 +45,7 @@ def add_commands(add: Callable[..., argparse.ArgumentParser]) -> None:
     structure.add_argument("--json", action="store_true", help="as JSON")
     structure.add_argument("--steps", action="store_true", help="the analysis step by step: candidates, Eq. 12 to 14")
     structure.add_argument("--svg", metavar="OUT", help="draw the kinematic graph and the structural diagram")
+    structure.add_argument("--modes", metavar="OUT", help="draw every assembly mode of every group (.svg)")
 
 
 def common(parser: argparse.ArgumentParser, method: str | None = "td", methods: str = METHODS) -> None:
@@ -172,8 +174,9 @@ def _summary(outcome: Outcome, options: argparse.Namespace) -> None:
 def command_structure(options: argparse.Namespace) -> int:
     from ..mechanism.plans.planning import study
 
-    if options.svg is not None:
-        check_target(Path(options.svg), (".svg",))
+    for target in (options.svg, options.modes):
+        if target is not None:
+            check_target(Path(target), (".svg",))
     model = load_model(options)
     structure = study(model)
     if options.svg is not None:
@@ -184,6 +187,14 @@ def command_structure(options: argparse.Namespace) -> int:
         write_whole(Path(options.svg), lambda path: path.write_text(text, "utf-8"))
         err.print(f"wrote {escape(options.svg)}", highlight=False, soft_wrap=True)
     steps = _steps(model, structure) if options.steps else None
+    modes = None
+    if options.modes is not None or not options.json:
+        from ..motion.modes import modes_at_start
+
+        with watched(err, "making the types ...") as progress:
+            modes = modes_at_start(model, structure, progress)
+    if options.modes is not None and modes is not None:
+        _draw_modes(model, modes, Path(options.modes))
     if options.json:
         found = structure.to_json()
         if steps is not None:
@@ -195,8 +206,19 @@ def command_structure(options: argparse.Namespace) -> int:
 
         for line in described(steps, structure):
             out.print(escape(line), highlight=False, soft_wrap=True)
-    _structure_table(model, structure)
+    if modes is not None:
+        _structure_table(model, structure, modes)
     return 0
+
+
+def _draw_modes(model: Model, modes: ModesAtStart, path: Path) -> None:
+    from ..pictures.mode_pictures import mode_pictures
+
+    if not modes.numbers:
+        raise InputError(f"--modes: there is no assembly mode to draw: {modes.why}")
+    picture = mode_pictures(model, modes)
+    write_whole(path, lambda part: part.write_bytes(picture))
+    err.print(f"wrote {escape(str(path))}", highlight=False, soft_wrap=True)
 
 
 def _steps(model: Model, structure: Structure) -> list[AnalysisStep]:
@@ -205,10 +227,7 @@ def _steps(model: Model, structure: Structure) -> list[AnalysisStep]:
     return analysis(model, structure)
 
 
-def _structure_table(model: Model, structure: Structure) -> None:
-    from ..motion.modes import listed_modes
-
-    modes, why = listed_modes(model, structure)
+def _structure_table(model: Model, structure: Structure, modes: ModesAtStart) -> None:
     out.print(
         f"[bold]{escape(model.name or 'mechanism')}[/]: {model.space}, mobility {structure.mobility} "
         f"(Grübler's count {structure.count})",
@@ -219,12 +238,15 @@ def _structure_table(model: Model, structure: Structure) -> None:
         table.add_column(column, overflow="fold")
     for g in structure.groups:
         cells = (g.name, g.type, *(", ".join(x) for x in (g.members, g.joints, g.drivers, g.depends_on)))
-        table.add_row(*map(escape, cells), escape(modes.get(g.name, "")))
+        table.add_row(*map(escape, cells), escape(modes.words(g.name)))
     out.print(table)
     for finding in (*structure.free, *structure.redundant):
         out.print(f"[yellow]![/] {escape(finding.message)}", highlight=False)
-    if why:
-        out.print(f"not all assembly modes are listed: {escape(why)}", highlight=False)
+    if modes.why:
+        out.print(f"not all assembly modes are listed: {escape(modes.why)}", highlight=False)
+    others = [(g.name, modes.solvers[g.name]) for g in structure.groups if modes.solvers.get(g.name, g.type) != g.type]
+    for name, solver in others:
+        out.print(f"{escape(name)} is solved by the type {escape(solver)} (assurgent show)", highlight=False)
     for note in structure.notes:
         out.print(escape(note), highlight=False)
 

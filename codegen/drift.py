@@ -56,6 +56,13 @@ ORDER = (
     "SSR",
     "SSP",
     "leg-U[P]S",
+    "RRR-spatial",
+    "RRRRR-spatial",
+    "wishbone",
+    "mcpherson",
+    "platform-rods",
+    "platform-distances",
+    "platform-U[P]S",
 )
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from assurgent.mechanism.model import Model
 from assurgent.mechanism.plans.planning import study
@@ -17,9 +16,6 @@ from assurgent.motion.kinematics import run
 from assurgent.motion.outcome import raise_stop
 from assurgent.motion.results import Results
 from assurgent.pictures.still import still
-
-if TYPE_CHECKING:
-    pass
 
 DOCS = Path(__file__).parent
 EXAMPLES = DOCS.parent / "examples"
@@ -41,6 +37,7 @@ class View:
 
 VIEWS: dict[str, View] = {
     "bennett": View(("B", "C")),
+    "bricard": View(("C", "D"), 0.2),
     "cam-follower": View(("T",), 0.43),
     "car-differential": View(("A", "B"), 0.1),
     "excavator": View(("T",), 0.2),
@@ -58,6 +55,7 @@ VIEWS: dict[str, View] = {
     "scalable-four-bar": View(("C1", "C3")),
     "scissor-lift": View(("D", "F"), 0.3),
     "scotch-yoke": View(("A", "R"), 0.05),
+    "schatz": View(("C", "M"), 0.1),
     "screw-jack": View(("K", "T"), 0.05),
     "slider-crank": View(("A", "B"), 0.1),
     "spatial-slider-crank": View(("B", "C"), 0.1),

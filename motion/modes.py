@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -122,29 +123,38 @@ def newton_modes(
     )
 
 
-def listed_modes(model: Model, structure: Structure) -> tuple[dict[str, str], str]:
-    """Return for each group the numbers of its assembly modes at the start, the one in use marked with *.
+@dataclass(frozen=True)
+class ModesAtStart:
+    """The numbers of the assembly modes of each group at the start, those in use, the solving types; or why not all."""
 
-    None where a group's type is yet to be made, or the mechanism is not determined or cannot be assembled; then why.
+    numbers: dict[str, tuple[int, ...]]
+    chosen: dict[str, int]
+    solvers: dict[str, str]
+    why: str
+
+    def words(self, group: str) -> str:
+        """Return the numbers of a group's modes, the one in use marked with *."""
+        found = self.numbers.get(group, ())
+        return ", ".join(f"{n}{'*' if n == self.chosen.get(group) else ''}" for n in found)
+
+
+def modes_at_start(model: Model, structure: Structure, progress: Callable[[str], None]) -> ModesAtStart:
+    """Return the assembly modes of the groups at the start, none where the mechanism is not determined.
+
+    Types that are missing are made, of which `progress` hears.
     """
     if set(model.movable) - {b for g in structure.groups for b in g.bodies}:
-        return {}, "drive what is still free"
+        return ModesAtStart({}, {}, {}, "drive what is still free")
     from ..runtime.named_plan import plan_all
     from ..runtime.program import build
-    from ..runtime.solvers import available
     from .run import solve
 
     try:
-        plans = plan_all(model, structure)
-        missing = [p.name for p in plans if not available(p)]
-        if missing:
-            return {}, f"the types of {', '.join(missing)} are yet to be made, which the first `assurgent run` does"
-        program = build(model, plans, lambda _: None)
+        program = build(model, plan_all(model, structure), progress)
         solution = solve(program, np.array([model.simulation.start]), modes=True)
     except AssurgentError as error:
-        return {}, str(error)
-    found = {
-        name: ", ".join(f"{m.number}{'*' if m.number == solution.chosen.get(name) else ''}" for m in modes)
-        for name, modes in solution.modes.items()
-    }
-    return found, "" if solution.stop is None else solution.stop.message
+        return ModesAtStart({}, {}, {}, str(error))
+    numbers = {name: tuple(mode.number for mode in modes) for name, modes in solution.modes.items()}
+    solvers = {step.plan.name: step.solver.group.name for step in program.steps if isinstance(step, GroupStep)}
+    why = "" if solution.stop is None else solution.stop.message
+    return ModesAtStart(numbers, dict(solution.chosen), solvers, why)

@@ -29,18 +29,25 @@ def still(
     centres: bool = False,
 ) -> bytes:
     """Return the picture of a mechanism at the instant of its results that is nearest, as a PNG, SVG or PDF file."""
-    if not len(results):
-        raise InputError(f"drawing: {results.mechanism} has no solved instant to show")
-    first, last = float(results.time[0]), float(results.time[-1])
-    if instant is not None and not first <= instant <= last:
-        raise InputError(f"drawing: t = {instant:g} s is outside the run, which is from {first:g} to {last:g} s")
-    step = 0 if instant is None else int(np.argmin(np.abs(results.time - instant)))
+    step = step_at(results, instant)
     figure = paths(results, model, names, step, vectors, forces, centres)
     figure.axes[0].set_title("")
     figure.set_size_inches(*(SHRINK * figure.get_size_inches()))
     raw = io.BytesIO()
     figure.savefig(raw, format=kind, dpi=300, bbox_inches="tight", metadata={"Date": None} if kind == "svg" else None)
     return _trimmed(raw) if kind == "png" else raw.getvalue()
+
+
+def step_at(results: Results, instant: float | None) -> int:
+    """Return the step of results that is nearest to an instant, the first where none is given."""
+    if not len(results):
+        raise InputError(f"drawing: {results.mechanism} has no solved instant to show")
+    if instant is None:
+        return 0
+    first, last = float(results.time[0]), float(results.time[-1])
+    if not first <= instant <= last:
+        raise InputError(f"drawing: t = {instant:g} s is outside the run, which is from {first:g} to {last:g} s")
+    return int(np.argmin(np.abs(results.time - instant)))
 
 
 def _trimmed(raw: io.BytesIO) -> bytes:

@@ -148,13 +148,3 @@ def _own(plan: GroupPlan, equations: Signature, progress: Progress) -> GroupType
     if made is None:
         raise GenerationError(f"{name}: the program itself was changed while it made this type - run the command again")
     return made
-
-
-def available(plan: GroupPlan) -> bool:
-    """Return whether the type of a plan is shipped or was made before."""
-    if plan.named:
-        return True
-    equations = _signature(plan.specification)
-    if equations.digest in _shipped() or _users(equations.digest) is not None:
-        return True
-    return _loaded(derived_text(plan, equations)) is not None

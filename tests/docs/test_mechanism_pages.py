@@ -246,15 +246,46 @@ def test_every_dependency_has_its_reason() -> None:
         assert re.search(rf"^\|[^|]*\b{re.escape(name)}\b", page, re.MULTILINE), name
 
 
-def test_the_notebook_runs(tmp_path: Path) -> None:
+def executed(name: str, folder: Path) -> tuple[str, list[Any]]:
+    """Run a notebook, which is stored without outputs and imports no inner module; return what it prints and shows."""
     import nbformat
     from nbclient import NotebookClient
 
-    notebook: Any = nbformat.read(DOCS / "notebooks" / "four-bar.ipynb", as_version=4)
+    notebook: Any = nbformat.read(DOCS / "notebooks" / f"{name}.ipynb", as_version=4)
     assert not any(cell.get("outputs") for cell in notebook.cells), "store the notebook without outputs"
-    NotebookClient(notebook, timeout=600, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    assert not any(re.search(r"(from|import) assurgent\.", cell.source) for cell in notebook.cells)
+    NotebookClient(notebook, timeout=600, resources={"metadata": {"path": str(folder)}}).execute()
     outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
-    printed = "".join(output.get("text", "") for output in outputs)
+    return "".join(output.get("text", "") for output in outputs), outputs
+
+
+@pytest.mark.long
+def test_the_notebook_of_a_six_bar(tmp_path: Path) -> None:
+    printed, outputs = executed("six-bar", tmp_path)
+    assert "groups: R_1, RRR_1, RRR_2" in printed
+    assert "time ratio" in printed
+    assert sum("<iframe" in output.get("data", {}).get("text/html", "") for output in outputs) == 1
+
+
+@pytest.mark.long
+def test_the_notebook_of_an_engine(tmp_path: Path) -> None:
+    printed, outputs = executed("engine", tmp_path)
+    (balance,) = re.findall(r"within (\S+) of", printed)
+    assert float(balance) < 2e-3  # differences over 1/120 of a turn: h^2/6 of the third harmonic
+    assert sum("<iframe" in output.get("data", {}).get("text/html", "") for output in outputs) == 1
+
+
+@pytest.mark.long
+def test_the_notebook_of_a_suspension(tmp_path: Path) -> None:
+    printed, outputs = executed("suspension", tmp_path)
+    (change,) = re.findall(r"changes by (\S+) m", printed)
+    assert float(change) < 1e-13  # rounding of half a metre
+    assert len(re.findall(r"camber +-?[\d.]+°", printed)) == 3
+    assert sum("<iframe" in output.get("data", {}).get("text/html", "") for output in outputs) == 1
+
+
+def test_the_notebook_runs(tmp_path: Path) -> None:
+    printed, outputs = executed("four-bar", tmp_path)
     assert "the rocker swings over 0.7528 rad" in printed  # by the law of cosines in the two outer positions
     assert "cannot be closed" in printed
     assert sum("image/png" in output.get("data", {}) for output in outputs) == 2

@@ -21,6 +21,7 @@ N_TIMES = 25  # of the oracle, which steps through what lies between by itself
 # The groups in order, found by hand: type (general ones without their digest) and bodies.
 GROUPS: dict[str, list[tuple[str, str]]] = {
     "bennett": [("R", "crank"), ("RRR", "coupler rocker")],
+    "bricard": [("R", "one"), ("RRRRR", "five four three two")],
     "cam-follower": [("R", "cam"), ("g1-P1cam1-0", "tappet")],
     "car-differential": [
         ("R", "left"),
@@ -66,6 +67,7 @@ GROUPS: dict[str, list[tuple[str, str]]] = {
     ],
     "rssr": [("R", "crank"), ("SSR", "rocker rod")],
     "scalable-four-bar": [("R", "crank"), ("RRR", "rocker1 rod1"), ("RRR", "rocker2 rod2"), ("RRR", "rocker3 rod3")],
+    "schatz": [("R", "crank"), ("RRRRR", "follower left right tumbler")],
     "scissor-lift": [
         ("g1-R1[distance]1-0", "arm1"),
         ("g1-R1slot1-0", "arm2"),
@@ -104,9 +106,10 @@ MOBILITY = {
     "stewart-platform": 6,
     "stewart-platform-ups": 6,
 }
-REDUNDANT = {"bennett": 3, "screw-jack": 3, "universal-joint": 3}  # constraints in excess, all consistent
-# A machine that has not met them yet derives their types for more than about 20 s.
-LONG = ("bennett", "screw-jack", "stewart-platform", "stewart-platform-ups", "universal-joint")
+# constraints in excess, all consistent
+REDUNDANT = {"bennett": 3, "bricard": 1, "schatz": 1, "screw-jack": 3, "universal-joint": 3}
+# A machine that has not met them yet derives or compiles their types for more than about 20 s.
+LONG = ("bennett", "bricard", "schatz", "screw-jack", "stewart-platform", "stewart-platform-ups", "universal-joint")
 RUNS = [pytest.param(name, marks=pytest.mark.long if name in LONG else ()) for name in GROUPS]
 
 

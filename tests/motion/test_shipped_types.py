@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -129,6 +130,21 @@ CASES = {
 }
 
 
+ROOT = Path(__file__).parents[2]
+FILES = {
+    "tests/data/spatial/wishbone.toml": ["R-spatial", "wishbone"],
+    "tests/data/spatial/mcpherson.toml": ["R-spatial", "mcpherson"],
+    "tests/data/spatial/delta.toml": ["R-spatial"] * 3 + ["platform-rods"],
+    "tests/data/spatial/sarrus.toml": ["R-spatial", "RRRRR-spatial"],
+    "examples/bricard.toml": ["R-spatial", "RRRRR-spatial"],
+    "examples/schatz.toml": ["R-spatial", "RRRRR-spatial"],
+    "examples/bennett.toml": ["R-spatial", "RRR-spatial"],
+    "tests/data/spatial/spherical-four-bar.toml": ["R-spatial", "RRR-spatial"],
+    "examples/stewart-platform.toml": ["platform-distances"],
+    "examples/stewart-platform-ups.toml": ["platform-U[P]S"] + ["leg-U[P]S"] * 6,
+}
+
+
 def plans(text: str) -> list[GroupPlan]:
     model = loads(text, "m.toml")
     found = plan_groups(model, studied(model))
@@ -147,6 +163,12 @@ def shipped(plan: GroupPlan) -> str | None:
 def test_ordinary_groups_are_shipped(name: str, swapped: bool) -> None:
     parts, drivers, expected = CASES[name]
     assert [shipped(p) for p in plans(mechanism(parts, *drivers, swapped=swapped))] == expected
+
+
+@pytest.mark.parametrize("path", FILES)
+def test_the_common_spatial_mechanisms_are_shipped(path: str) -> None:
+    """A first run of a suspension, a platform, a Delta robot or a loop of six hinges derives nothing."""
+    assert [shipped(p) for p in plans((ROOT / path).read_text("utf-8"))] == FILES[path]
 
 
 def test_the_legs_of_a_stewart_platform_are_shipped() -> None:
