@@ -115,10 +115,14 @@ def plan(
     fps = number("animation: fps", fps)
     seconds = None if seconds is None else number("animation: seconds", seconds)
     scene = build(model, results, centres=centres)
-    for name in () if trace is None else names("animation: trace", trace):
+    if trace is None:
+        chosen = [n for n in default_names(results, model) if n in scene.marked]
+    else:
+        given = names("animation: trace", trace)
+        chosen = [name if name in scene.marked else name.removeprefix("point.") for name in given]
+    for name in chosen:
         if name not in scene.marked or name not in results.points:
             raise InputError(f"animation: trace '{name}' is no point of {model.name}{listed(name, scene.marked)}")
-    chosen = [n for n in default_names(results, model) if n in scene.marked] if trace is None else list(trace)
     known = [n for n in scene.marked if n in results.points]
     moving = chosen or [n for n in known if np.ptp(results.points[n].position, axis=0).max() > 0]
     first, last = window(results, start, stop)

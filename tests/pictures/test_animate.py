@@ -37,6 +37,10 @@ def test_frames_are_even_in_time(four_bar):
     np.testing.assert_allclose(times, np.linspace(0, 0.18, 30), atol=0.0015 / 2 + 1e-12)
 
 
+def test_a_traced_point_may_be_named_as_one(four_bar):
+    assert plan(*four_bar, trace=["point.C"]).traces == plan(*four_bar, trace=["C"]).traces == ("C",)
+
+
 def test_a_run_of_many_turns_shows_two(samples):
     model = samples.four_bar()
     t = np.linspace(0, 10 * 2 * np.pi / 34.96, 601)
