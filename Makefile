@@ -12,7 +12,7 @@ PY    := $(VENV)/bin/python
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help venv demo studio vendor browser test test-oldest test-all check-generated lint types bench fuzz fuzz-input clean force
+.PHONY: help venv demo studio vendor browser test test-all check-generated lint types bench fuzz fuzz-input clean force
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -45,13 +45,6 @@ browser: ## find Chromium for the tests of the page, or install it where that is
 test: browser lint types check-generated ## lint, types, drift and the tests, without the long ones
 	@echo "== tests"
 	@$(PY) -m pytest -q -n $(WORKERS) -m "not long"
-
-# The lower bounds of pyproject.toml, in an environment of their own; tests/oldest.txt names them.
-test-oldest: ## the quick tests with the oldest versions of all dependencies
-	@test -x .venv-oldest/bin/python || "$(PYTHON)" -m venv .venv-oldest
-	@.venv-oldest/bin/python -m pip install -qq -r tests/oldest.txt
-	@.venv-oldest/bin/python -m pip install -qq --no-deps --no-build-isolation --editable .
-	@.venv-oldest/bin/python -m pytest -q -n $(WORKERS) -m "not long"
 
 test-all: browser lint types check-generated ## as test, with the long tests and those beside other programs
 	@echo "== other programs of the benchmarks"
@@ -88,7 +81,7 @@ bench: $(STAMP) ## measure speed, beside other programs
 	@$(VENV)/bin/assurgent bench
 
 clean: ## remove everything that can be made again, .venv included
-	rm -rf $(VENV) .venv-oldest build dist out *.egg-info .hypothesis .ruff_cache .mypy_cache .pytest_cache
+	rm -rf $(VENV) build dist out *.egg-info .hypothesis .ruff_cache .mypy_cache .pytest_cache
 	find . -path ./.git -prune -o -name __pycache__ -type d -prune \
 		-exec rm -rf {} + 2>/dev/null || true
 

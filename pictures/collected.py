@@ -68,6 +68,10 @@ class Names:
         high = TextPath((0, 0), "H", prop=prop).get_extents().height
         letters = [TextPath((0, 0), name, prop=prop) for name in names]
         outlines = [p.transformed(Affine2D().translate(-p.get_extents().width / 2, -high / 2)) for p in letters]
+        styles: tuple[dict[str, Any], ...] = (
+            {"facecolors": "white", "edgecolors": "white", "linewidths": halo},
+            {"facecolors": INK, "edgecolors": "none"},
+        )
         self.artists = tuple(
             PathCollection(
                 outlines,
@@ -78,10 +82,7 @@ class Names:
                 transform=Affine2D().scale(1 / 72) + figure.dpi_scale_trans,  # letters are in points
                 **style,
             )
-            for style in (
-                {"facecolors": "white", "edgecolors": "white", "linewidths": halo},
-                {"facecolors": INK, "edgecolors": "none"},
-            )
+            for style in styles
         )
         for artist in self.artists:
             ax.add_collection(artist, autolim=False)

@@ -243,8 +243,10 @@ class Drawing:
                 zorder=9,
                 path_effects=[withStroke(linewidth=HALO, foreground="white")],
             )
-            path = project(self.scene.path(name)) + beside
-            self._movable([text], lambda k, put=text.set_position, path=path: put(tuple(path[k])))
+            self._follow(text, project(self.scene.path(name)) + beside)
+
+    def _follow(self, text: Any, path: Array) -> None:
+        self._movable([text], lambda k: text.set_position(tuple(path[k])))
 
     def _legend(self, vectors: Sequence[Arrows], low: Array, high: Array) -> None:
         """Below the drawing, an arrow of a round value for each kind: in the plane to scale."""

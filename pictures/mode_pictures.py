@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from dataclasses import replace
 from textwrap import fill
+from typing import Any
 
 import numpy as np
 
@@ -30,7 +31,7 @@ def mode_pictures(model: Model, modes: ModesAtStart) -> bytes:
     rows = {name: found[:MOST] for name, found in modes.numbers.items() if len(found) > 1}
     rows = rows or dict(list(modes.numbers.items())[-1:])
     wide = max(len(found) for found in rows.values())
-    figure = Figure(figsize=(SIDE * wide, (SIDE + 0.3) * len(rows)))
+    figure: Any = Figure(figsize=(SIDE * wide, (SIDE + 0.3) * len(rows)))
     flat = model.dimension == 2
     for row, (name, found) in enumerate(rows.items()):
         for column, number in enumerate(found):
@@ -49,7 +50,7 @@ def mode_pictures(model: Model, modes: ModesAtStart) -> bytes:
     return raw.getvalue()
 
 
-def _draw(ax: object, model: Model) -> str:
+def _draw(ax: Any, model: Model) -> str:
     """Draw a mechanism at its start; return why it cannot be assembled so, or nothing."""
     try:
         outcome = run(model, np.array([model.simulation.start]))
@@ -57,5 +58,5 @@ def _draw(ax: object, model: Model) -> str:
         return str(error)
     if outcome.stop is not None:
         return f"then {outcome.stop.message.partition(' - ')[0]}"
-    Drawing(ax, build(outcome.model, outcome.results))  # type: ignore[arg-type]
+    Drawing(ax, build(outcome.model, outcome.results))
     return ""
