@@ -156,7 +156,7 @@ def _painter(film: Film) -> Callable[[int], Image]:
     figure = Figure(figsize=(wide, tall), dpi=PIXELS)
     canvas: Any = FigureCanvasAgg(figure)
     name = figure.text(0.02, 1.0, scene.name, fontsize=11, fontweight="bold", va="center")
-    clock = figure.text(0.98, 1.0, "", fontsize=9, ha="right", va="center", family="monospace")
+    clock: Any = figure.text(0.98, 1.0, "", fontsize=9, ha="right", va="center", family="monospace")
     band = _head(film, name, clock, tall)
     ax = figure.add_axes((0.01, 0.01, 0.98, 0.98 - band), projection="3d" if scene.dimension == 3 else None)
     some = [film.steps[k] for k in np.unique(np.linspace(0, len(film.steps) - 1, 10).astype(int))]

@@ -53,7 +53,7 @@ class Drawing:
         for tie in scene.ties:
             self._tie(scene.tie(tie))
         if flat:
-            marks = [*scene.shapes, *scene.dots]
+            marks: list[Shape | Dot] = [*scene.shapes, *scene.dots]
             ground = [mark for mark in marks if mark.body == FRAME and mark.layer == 0]
             Bodies(ax, scene, ground)
             bodies = Bodies(ax, scene, [mark for mark in marks if mark not in ground])
