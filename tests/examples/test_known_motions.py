@@ -272,3 +272,16 @@ def test_stewart_platform_moves_alike_with_legs_as_bodies_and_as_lengths() -> No
     for i in range(1, 7):
         length = np.linalg.norm(bars.points[f"B{i}"].position - bars.points[f"A{i}"].position, axis=1)
         np.testing.assert_allclose(length, bars.drivers[f"leg{i}"].value, atol=EXACT)
+
+
+def test_bricard_angles_follow_the_threefold_closure() -> None:
+    """Angles of every other hinge are alike, and cos a + cos b + cos a cos b = 0 with twists of a right angle."""
+    results = results_of("bricard")
+    angle = {name: joint.angle for name, joint in results.joints.items()}
+    # at the cube all hinges stand at a right angle, from where joint angles count
+    a, b = -np.sin(angle["A"]), -np.sin(angle["B"])
+    assert np.abs(a + b + a * b).max() < 1e-13
+    assert np.ptp(angle["B"]) > 0.5
+    for one, others in (("A", "CE"), ("B", "DF")):
+        for other in others:
+            assert np.abs(np.abs(angle[one]) - np.abs(angle[other])).max() < 1e-12
