@@ -42,7 +42,7 @@ def inner_steps(program: Program, time: Array, numbers: Array, values: Array | N
         ways = np.maximum(np.abs(np.diff(value)), np.maximum(rate[1:], rate[:-1]) * np.diff(looked)) / largest
         swings = np.diff(looked) * (bend.max() / (LARGEST_SWING * max(rate.max(), 1e-300)))
         counts = np.fmax(counts, steps_for(np.maximum(ways, swings), len(time) - 1))
-        back = np.union1d(back, reversals(looked, signed))
+        back = np.concatenate([back, reversals(looked, signed)])
     grid = refined(time, counts.astype(np.int64))
     return with_reversals(grid, back) if len(back) else grid
 
