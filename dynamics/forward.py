@@ -133,6 +133,13 @@ def _method(
             f"{model.origin or model.name}: [joints] {braked[0]}.friction: of the methods of simulate only global has "
             f"the reactions that friction follows from, {method} does not - use --method global"
         )
+    meshing = [joint.name for joint in model.joints.values() if joint.kind == "gear" and model.space == "spatial"]
+    if meshing and method in ("semirecursive-1", "semirecursive-2"):
+        # their steps are longer than half a turn of a wheel, and whole turns are counted once a step
+        raise InputError(
+            f"{model.origin or model.name}: [joints] {meshing[0]}: {method} does not count the turns of gears in space "
+            "- use the method partition, global or dca"
+        )
     if braked:
         return body_method("global")(model, start.posture, reactions=reactions)
     if method not in (None, PARTITION):

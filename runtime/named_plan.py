@@ -202,7 +202,7 @@ class _Named:
         for posture in stand:
             if self.phi is not None and self.type.module.RHEONOMIC and posture.t == stand[0].t:
                 continue  # its drivers are where they are at another time, of which the type knows
-            found = self._coordinates(posture.model, posture)
+            found = nominal(self._coordinates(posture.model, posture))
             phi = completed(fit, found, self.phi)
             said = fit.misfit(phi, found)
             if said:

@@ -62,9 +62,14 @@ def test_torques_of_a_differential_are_those_about_the_axes() -> None:
     assert found.diagnostics["power_balance"] < 1e-12
 
 
-@pytest.mark.parametrize(
-    "method", ["partition", "global", "semirecursive-1", "semirecursive-2", "dca", "dca-projected"]
-)
+@pytest.mark.parametrize("method", ["semirecursive-1", "semirecursive-2"])
+def test_methods_that_do_not_count_turns_say_so(method: str) -> None:
+    model = loads(AXLE.split("[drivers]")[0], "axle.toml")
+    with pytest.raises(InputError, match=f"{method} does not count the turns of gears in space"):
+        simulate(model, np.array([0.0, 0.1]), method)
+
+
+@pytest.mark.parametrize("method", ["partition", "global", "dca", "dca-projected"])
 def test_a_free_differential_moves_with_constant_accelerations(method: str) -> None:
     """In the turns of shaft and left wheel its mass matrix is constant."""
     text = AXLE.split("[drivers]")[0].replace("gravity = [0, 0, -9.81]", "") + (

@@ -88,7 +88,11 @@ def test_every_number_of_planar_examples_follows(name: str) -> None:
         check(parametrised(data, zeros), folder, 1, TOLERANCE)
 
 
-@pytest.mark.parametrize("name", SPATIAL)
+# Linkages that move only at their own lengths are locked beside them; wheels mesh about the axes of their bearings.
+AS_THEY_ARE = ("bricard", "schatz", "car-differential")
+
+
+@pytest.mark.parametrize("name", [n for n in SPATIAL if n not in AS_THEY_ARE])
 def test_every_number_of_spatial_examples_follows(name: str) -> None:
     data, folder = example(name)
     check(parametrised(data), folder, 1, SPATIAL_TOLERANCE)
