@@ -51,7 +51,13 @@ def test_L_of_the_dyad_is_eq_40_with_its_sign_corrected() -> None:
     assert not vanishes(found + corrected)  # the printed sign
 
 
-@pytest.mark.parametrize("stem", SHIPPED)
+LARGE = ("rrr_spatial", "rrrrr_spatial", "wishbone", "mcpherson")  # and platforms: minutes of SymPy
+SOONER_OR_LATER = [
+    pytest.param(s, marks=pytest.mark.long if s in LARGE or s.startswith("platform_") else ()) for s in SHIPPED
+]
+
+
+@pytest.mark.parametrize("stem", SOONER_OR_LATER)
 def test_every_symbol_has_the_value_of_90_digits(stem: str) -> None:
     d = derived(stem)
     c = Coefficients(d)
