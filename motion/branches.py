@@ -23,7 +23,7 @@ from .closer_look import part_of, quality, sampled
 from .course import Course
 from .inner_times import MOST_INNER, grid_of, turning
 from .joint_check import keep_joints
-from .jumps import on_ramps, ramps
+from .jumps import Ramp, on_ramps, ramps
 from .run import Before, Solution, signs_at, solve
 from .sweeps import stop
 
@@ -39,14 +39,13 @@ def follow(program: Program, time: Array, method: str = "td", numbers: Array | N
         from .global_run import follow_global
 
         return follow_global(program, time, method, numbers)
-    run, course, most = (
-        Way(program, time, method, numbers),
-        _jumping(program, time, numbers),
-        max(MOST_INNER, len(time)),
-    )
+    numbers = program.sequence.numbers if numbers is None else numbers
+    run, most = Way(program, time, method, numbers), max(MOST_INNER, len(time))
+    jumps = ramps(program, time, numbers)
+    course = Course(on_ramps(program, jumps, numbers), ramps=jumps)
     solution, settled = _rounds(run, course, FEW, most)
     if not settled:
-        course, settled = _in_stretches(run)
+        course, settled = _in_stretches(run, jumps)
         solution, settled = _rounds(run, course, FEW if settled else 1, most)
     for name in program.sequence.groups if not settled else ():  # what is not certain is not shown
         step = step_of(solution, name)
@@ -64,7 +63,7 @@ class Way:
     program: Program
     time: Array
     method: str
-    numbers: Array | None
+    numbers: Array
     stretch: bool = False
     before: Before | None = None
     horizon: float = np.inf
@@ -87,22 +86,14 @@ def _rounds(run: Way, course: Course, rounds: int, most: int) -> tuple[Solution,
     return solution, False
 
 
-def _jumping(program: Program, time: Array, numbers: Array | None) -> Course:
-    """Return the course of a run of which only the jumps of its drivers are known."""
-    numbers = program.sequence.numbers if numbers is None else numbers
-    found = ramps(program, time, numbers)
-    return Course(on_ramps(program, found, numbers), ramps=found)
-
-
-def _in_stretches(run: Way) -> tuple[Course, bool]:
+def _in_stretches(run: Way, jumps: tuple[Ramp, ...]) -> tuple[Course, bool]:
     """Follow a long run stretch by stretch, so that cost grows with its length; its course, and whether that is whole.
 
     Where a stretch does not settle, nothing behind it is looked at.
     """
-    known = _jumping(run.program, run.time, run.numbers)
-    base = grid_of(run.program, run.time, known, run.numbers)
+    base = grid_of(run.program, run.time, Course(on_ramps(run.program, jumps, run.numbers)), run.numbers)
     most = MOST * WINDOW * max(1, len(run.program.sequence.groups) // 8)
-    course, own, before, first = Course(ramps=known.ramps), Course(ramps=known.ramps), None, 0
+    course, own, before, first = Course(ramps=jumps), Course(ramps=jumps), None, 0
     while True:
         last = min(first + WINDOW, len(base) - 1)
         horizon = float(base[last - BESIDE]) if last < len(base) - 1 else np.inf

@@ -272,6 +272,3 @@ def _assemble(solution: Solution, items: Sequence[int], method: str, list_modes:
         here = stretches(solution, 1)[1]
         sequence.run(method, solution.time, solution.state, first, here, [i], numbers=solution.numbers)
     return True
-
-
-# ---- what the user hears ------------------------------------------------------------------------------------------
