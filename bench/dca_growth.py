@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ..dynamics.applied_loads import Applied
-from ..dynamics.bodysystem import BodySystem
+from ..dynamics.body_system import BodySystem
 from ..dynamics.dca_head import N_SETTINGS, OPEN
 from ..dynamics.dca_system import DcaSystem
 from ..dynamics.inertia import Inertia

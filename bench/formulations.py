@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 
-from ..dynamics.bodymethod import BodyMethod
+from ..dynamics.body_method import BodyMethod
 from ..dynamics.initial_state import begin
 from ..dynamics.methods import body_method
 from ..mechanism.model import Model

@@ -14,7 +14,7 @@ from typing import Any
 
 import sympy as sp
 
-from . import jointcodes as code
+from . import joint_codes as code
 
 Vector = Any  # a column matrix of SymPy
 Rates = dict[sp.Symbol, sp.Expr]

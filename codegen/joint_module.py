@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import sympy as sp
 
 from . import ir, printer
-from . import jointcodes as code
+from . import joint_codes as code
 from .emit import EmittedModule, environment, tidy
 from .joint_kinds import Kind, gamma, jacobian, kinds
 from .layout import INDENT, SectionText

@@ -15,7 +15,7 @@ import mpmath
 import numpy as np
 import sympy as sp
 
-from . import jointcodes as code
+from . import joint_codes as code
 from .joint_kinds import Kind, gamma, jacobian, kinds
 from .joint_module import inputs
 from .verification_errors import BOUND, Verification

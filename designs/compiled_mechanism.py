@@ -32,7 +32,7 @@ from ..runtime.parallel import each, thread_count
 from ..runtime.parallel import threads as using_threads
 from ..runtime.program import GroupStep
 from ..runtime.sequence import SOLVED_KINDS, Ints
-from ..runtime.timefunctions import check_times
+from ..runtime.time_functions import check_times
 from .batch import Batch, arrays_of, parts_of, series_of
 from .design_times import DesignTimes
 from .gradients import Gradients

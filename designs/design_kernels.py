@@ -27,7 +27,7 @@ from ..runtime.sequencer import (
     sequence,
 )
 from ..runtime.sources import dated
-from ..runtime.timekernels import evaluate
+from ..runtime.time_kernels import evaluate
 
 OPTIONS: dict[str, Any] = {
     "cache": True, "error_model": "numpy", "fastmath": {"contract"}, "nogil": True, "no_cfunc_wrapper": True,

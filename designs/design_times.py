@@ -13,7 +13,7 @@ from ..motion.inner_times import LARGEST_STROKE, LARGEST_SWING, LARGEST_TURN, pr
 from ..motion.reported import followed_times
 from ..motion.run import solve
 from ..runtime.sequence import Ints
-from ..runtime.timefunctions import TimeFunctions
+from ..runtime.time_functions import TimeFunctions
 from .traceable import Traceable
 
 RODS = 12  # so many times more inner steps where the rotation of a rod is asked for, which follows from all of them

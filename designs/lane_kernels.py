@@ -11,7 +11,7 @@ from numba import njit
 
 from ..runtime.sequencer import ADDRESS, ASSEMBLY, CALL_SIZE, ORDERS, PLACE, call_item, sequence
 from ..runtime.sources import dated
-from ..runtime.timekernels import differentiate
+from ..runtime.time_kernels import differentiate
 from .design_kernels import NEVER, OPTIONS, carry_changes, drive
 
 TURN = 2.0 * np.pi

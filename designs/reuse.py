@@ -17,7 +17,7 @@ from ..motion.kinematics import asked_times, prepare, run_program
 from ..motion.outcome import Outcome
 from ..runtime.parallel import threads as using_threads
 from ..runtime.program import Program
-from ..runtime.timefunctions import check_times
+from ..runtime.time_functions import check_times
 from .traceable import Traceable
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import numpy as np
 from ..common.turns import begun, next_to
 from ..mechanism.model import Array, Function, Joint, Model, PointForce, Spring, Torque, TorsionSpring
 from ..runtime.outputs import angle_driver
-from .bodylanes import BodyLanes, one_lane
+from .body_lanes import BodyLanes, one_lane
 from .inertia import Inertia
 from .posture import Posture, width
 
@@ -37,7 +37,7 @@ class Applied:
 
         `near` has values next to the angles of torsion springs.
         """
-        from .bodykernels import add_force, add_spring
+        from .body_kernels import add_force, add_spring
 
         found = np.zeros((len(self.index), self.width, len(bodies)))
         d, mass, centre = self.model.dimension, self.inertia.mass, self.inertia.centre
@@ -60,7 +60,7 @@ class Applied:
 
     def potential_over(self, bodies: BodyLanes, near: Mapping[str, Array] | None = None) -> Array:
         """Return the potential energy: of the weights from the global origin, and of the springs."""
-        from .bodykernels import add_spring_energy, add_weight_energy
+        from .body_kernels import add_spring_energy, add_weight_energy
 
         energy = np.zeros(len(bodies))
         mass, centre = self.inertia.mass, self.inertia.centre

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..mechanism.model import Array, Model
 from .applied_loads import Applied
-from .bodymethod import BodyMethod
+from .body_method import BodyMethod
 from .posture import Posture
 from .rotations import euler_parameters
 
@@ -26,7 +26,7 @@ class Augmented(BodyMethod):
     name = "global"
 
     def __init__(self, model: Model, start: Posture, applied: Applied | None = None, reactions: bool = True) -> None:
-        from . import augmentedkernels as kernels
+        from . import augmented_kernels as kernels
 
         super().__init__(model, start, applied, reactions)
         system, joints = self.system, self.system.joints
@@ -66,6 +66,6 @@ class Augmented(BodyMethod):
 
     def addresses(self) -> tuple[int, int, int]:
         """Return where right-hand side, projection and the end of a step are compiled."""
-        from .augmentedkernels import addresses
+        from .augmented_kernels import addresses
 
         return addresses()

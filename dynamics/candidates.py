@@ -23,7 +23,7 @@ from ..common.graphs import DisjointSets
 from ..mechanism.model import FRAME, Array, Joint
 from ..motion.results import Results
 from ..motion.series import CandidateSeries
-from .bodylanes import BodyLanes
+from .body_lanes import BodyLanes
 from .coordinates import RIDGE, Gauge, shown_name, virtual_driver
 from .inertia import Inertia, skew
 from .joint_forces import Forces, portions

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ..mechanism.model import Array, Function, Model
 from ..runtime.sequencer import ADDRESS, PLACE, STEP_SIZE, address
 from . import array_heads as chain
-from . import equationkernels, integrator
+from . import equation_kernels, integrator
 from . import load_kernels as loads
 from .applied_loads import Applied
 from .coordinates import JointCoordinate
@@ -65,14 +65,14 @@ class Machine:
     def _connect(self) -> None:
         """Write the addresses of compiled code and of the arrays themselves."""
         ints = self.ints
-        for place, part in equationkernels.compiled().items():
+        for place, part in equation_kernels.compiled().items():
             ints[place] = part.address
         if ints[chain.LOADS]:
             ints[chain.LOAD_CODE] = loads.adding().address
         if ints[chain.TURNS]:
             ints[chain.TURN_CODE] = loads.following().address
         if ints[chain.N_FUNCTIONS]:
-            ints[chain.FUNCTIONS] = equationkernels.functions_of_time().address
+            ints[chain.FUNCTIONS] = equation_kernels.functions_of_time().address
         ints[chain.OWN_INTS], ints[chain.OWN_FLOATS] = ints.ctypes.data, self.floats.ctypes.data
 
     @property
@@ -128,7 +128,7 @@ class Machine:
             _, angle, rate, bend = mechanics.angles
             self._part(chain.ANGLES, len(angle), 3)[:] = np.column_stack([angle, rate, bend])
         found = self.rates(t, y)
-        equationkernels.accept(self.ints, x)
+        equation_kernels.accept(self.ints, x)
         return found
 
     def _put_groups(self) -> None:

@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 
 from ..mechanism.model import Array
-from .bodylanes import BodyLanes
+from .body_lanes import BodyLanes
 from .coordinates import RIDGE, Gauge, shown_name, virtual_driver
 from .inertia import Inertia
-from .jointlanes import JointTable
+from .joint_lanes import JointTable
 
 CACHE = 200_000  # numbers in the small systems of a block of lanes
 
@@ -52,7 +52,7 @@ class Criterion:
 
     def over(self, bodies: BodyLanes, columns: Array) -> Array:
         """Return the squared cosines, coordinate x lane, for the velocity transformation (f x n x w x lane)."""
-        from .treekernels import cosines
+        from .tree_kernels import cosines
 
         t, found = self.table, np.empty((len(self.places), len(bodies)))
         masses = np.ascontiguousarray(np.moveaxis(self.inertia.matrices_over(bodies), 0, -1))

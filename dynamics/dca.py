@@ -16,7 +16,7 @@ from ..mechanism.model import Array, Model
 from ..motion.outcome import Stop
 from ..runtime.parallel import thread_count
 from .applied_loads import Applied
-from .bodymethod import BodyMethod
+from .body_method import BodyMethod
 from .dca_head import (
     ACCELERATION,
     ALPHA,

@@ -24,15 +24,15 @@ import math
 import numpy as np
 from numba import carray, cfunc, njit
 
-from ..codegen import jointcodes as code
+from ..codegen import joint_codes as code
 from ..motion.global_kernels import call2
 from ..runtime.sources import dated
-from . import bodyhead, jointhead
+from . import body_head, joint_head
 from . import dca_head as at
-from .bodyforces import turned_inertia, wrenches
+from .body_forces import turned_inertia, wrenches
 from .dca_kernels import COUNTED, down, factor, up
 from .dca_layout import NODE_SIZE, PART_SIZE, TIE_SIZE
-from .jointkernels import CALLED, FAR, call1, doubles, evaluate, integers, put_planar, put_rotation
+from .joint_kernels import CALLED, FAR, call1, doubles, evaluate, integers, put_planar, put_rotation
 
 SIGNATURE = "int64(CPointer(int64), CPointer(float64))"
 INSIDE = {**COUNTED, "no_cpython_wrapper": True}
@@ -81,7 +81,7 @@ def _place(h_at, y_at):  # type: ignore[no-untyped-def]
             bodies[b + 1, code.OMEGA3] = f * (p0 * r1 - p1 * r0 + p2 * r3 - p3 * r2)
             bodies[b + 1, code.OMEGA3 + 1] = f * (p0 * r2 - p2 * r0 + p3 * r1 - p1 * r3)
             bodies[b + 1, code.OMEGA3 + 2] = f * (p0 * r3 - p3 * r0 + p1 * r2 - p2 * r1)
-    evaluate(carray(integers(h[at.JOINT_HEAD]), jointhead.SIZE), carray(doubles(h[at.SETTINGS]), FAR)[at.TIME])
+    evaluate(carray(integers(h[at.JOINT_HEAD]), joint_head.SIZE), carray(doubles(h[at.SETTINGS]), FAR)[at.TIME])
     return 0
 
 
@@ -248,7 +248,7 @@ def _accelerate(h_at, y_at):  # type: ignore[no-untyped-def]
     h = carray(h_at, at.SIZE)
     m, w, rows = h[at.N_BODIES], h[at.WIDTH], h[at.N_ROWS]
     settings, counts = carray(doubles(h[at.SETTINGS]), FAR), carray(integers(h[at.COUNTS]), at.N_COUNTS)
-    wrenches(carray(integers(h[at.BODY_HEAD]), bodyhead.SIZE), settings[at.TIME])
+    wrenches(carray(integers(h[at.BODY_HEAD]), body_head.SIZE), settings[at.TIME])
     omega, mu = settings[at.FREQUENCY], settings[at.STABLE]
     found, gap = carray(doubles(h[at.FOUND]), m * w), carray(doubles(h[at.GAP]), rows)
     phi, rate, gamma = (

@@ -12,16 +12,16 @@ import numpy as np
 from numba import carray, njit
 from scipy.integrate import RK45
 
-from ..codegen import jointcodes as code
+from ..codegen import joint_codes as code
 from ..mechanism.model import Array
 from ..runtime.sources import dated
-from . import bodyhead, jointhead
+from . import body_head, joint_head
 from . import dca_head as at
-from .bodyforces import remember_turns
+from .body_forces import remember_turns
 from .dca_equations import length, put, put_rates, rates, rows_times, settle
 from .dca_kernels import COUNTED
 from .integrator import LEAST, MOST, SAFETY, A, C, dense, error_of, interpolate
-from .jointkernels import FAR, doubles, integers, remember
+from .joint_kernels import FAR, doubles, integers, remember
 
 FIVE, EIGHT = 5, 8
 STAGES5, STAGES8 = 6, 12
@@ -110,8 +110,8 @@ def observe(h, y):  # type: ignore[no-untyped-def]
 @dated
 def keep(h):  # type: ignore[no-untyped-def]
     """Let turns and contacts be counted from the last evaluation on."""
-    remember(carray(integers(h[at.JOINT_HEAD]), jointhead.SIZE))
-    remember_turns(carray(integers(h[at.BODY_HEAD]), bodyhead.SIZE))
+    remember(carray(integers(h[at.JOINT_HEAD]), joint_head.SIZE))
+    remember_turns(carray(integers(h[at.BODY_HEAD]), body_head.SIZE))
 
 
 @njit(**COUNTED)

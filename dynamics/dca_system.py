@@ -8,12 +8,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..codegen import jointcodes as code
+from ..codegen import joint_codes as code
 from ..mechanism.model import FRAME, Array
 from ..runtime.parallel import thread_count
 from . import dca_head as at
 from .assembly_tree import AssemblyTree
-from .bodysystem import BodySystem
+from .body_system import BodySystem
 from .dca_layout import lay_out
 
 Ints = NDArray[np.int64]

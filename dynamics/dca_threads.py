@@ -21,7 +21,7 @@ from ..runtime.sources import dated
 from . import dca_head as at
 from .dca_kernels import COUNTED, down, factor, up
 from .dca_layout import NODE_SIZE, PART_SIZE, TIE_SIZE
-from .jointkernels import CALLED, FAR, doubles, integers
+from .joint_kernels import CALLED, FAR, doubles, integers
 
 PARALLEL: dict[str, Any] = {**COUNTED, "parallel": True}
 busy = threading.Lock()  # Numba's threads serve one simulation at a time

@@ -17,9 +17,9 @@ import numpy as np
 
 from ..common.errors import AssemblyError, InputError
 from ..mechanism.model import Array, Model, PointForce, Spring, Torque, TorsionSpring
-from ..runtime.timefunctions import check_times
+from ..runtime.time_functions import check_times
 from .applied_loads import Applied
-from .bodylanes import one_lane
+from .body_lanes import one_lane
 from .coordinates import JointCoordinate, shown_name
 from .equations import Equations
 from .initial_state import begin

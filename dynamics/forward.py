@@ -15,8 +15,8 @@ from ..motion.inner_times import refined
 from ..motion.measure import splits_of
 from ..motion.outcome import Outcome
 from ..runtime.sequence import Ints
-from ..runtime.timefunctions import check_times
-from .bodymethod import BodyMethod
+from ..runtime.time_functions import check_times
+from .body_method import BodyMethod
 from .initial_state import Start, begin
 from .inverse import inverse
 from .methods import METHODS, PARTITION, body_method

@@ -8,7 +8,7 @@ from ..common.errors import InputError
 from ..mechanism.geometry import on_line
 from ..mechanism.model import Array, Body, Model, ends_of
 from ..mechanism.numbers.arithmetic import is_zero
-from .bodylanes import BodyLanes, one_lane
+from .body_lanes import BodyLanes, one_lane
 from .posture import Posture, width
 
 
@@ -57,7 +57,7 @@ class Inertia:
 
     def over(self, bodies: BodyLanes) -> tuple[Array, Array]:
         """Return the wrenches (n x w x lane) that the accelerations of the bodies need, and the kinetic energy."""
-        from .bodykernels import planar_inertia, spatial_inertia
+        from .body_kernels import planar_inertia, spatial_inertia
 
         wrench, kinetic = np.empty((len(self.mass), self.width, len(bodies))), np.empty(len(bodies))
         kernel = planar_inertia if bodies.planar else spatial_inertia

@@ -22,7 +22,7 @@ from ..motion.modes import AssemblyMode, assembly_modes
 from ..motion.run import Solution
 from ..runtime.program import AngleStep, GroupStep, Program
 from ..runtime.sequence import SOLVED_KINDS
-from .bodylanes import BodyLanes, Reader
+from .body_lanes import BodyLanes, Reader
 from .posture import Posture
 
 NEIGHBOURS = 0.1  # radians, or of the size, between neighbouring positions on the way to the start

@@ -19,7 +19,7 @@ from scipy.integrate import DOP853
 from ..motion.global_kernels import call2
 from ..runtime.items import next_to
 from . import array_heads as chain
-from .equationkernels import accept, look_wanted
+from .equation_kernels import accept, look_wanted
 from .load_kernels import LOAD_SIZE, TORSION, component
 
 STAGES = 12

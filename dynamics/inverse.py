@@ -20,9 +20,9 @@ from ..motion.reported import reported
 from ..motion.run import Solution
 from ..motion.series import DriverSeries
 from ..runtime.program import Program
-from ..runtime.timefunctions import check_times
+from ..runtime.time_functions import check_times
 from .applied_loads import Applied
-from .bodylanes import BodyLanes, in_portions
+from .body_lanes import BodyLanes, in_portions
 from .coordinates import JointCoordinate, driven_by
 from .inertia import Inertia
 from .joint_forces import Forces, Solved
@@ -193,7 +193,7 @@ class _Inverse:
         self, bodies: BodyLanes, inertia: Array, loads: Array, pushes: Array, singular: NDArray[np.bool_]
     ) -> None:
         """Note how far the powers of inertia, loads and efforts miss each other, and how large they are."""
-        from .bodykernels import imbalance
+        from .body_kernels import imbalance
 
         miss, power = imbalance(bodies.origin, bodies.turn, inertia, loads, pushes, singular)
         self.miss, self.power = max(self.miss, float(miss)), max(self.power, float(power))

@@ -14,13 +14,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ..codegen import jointcodes as code
+from ..codegen import joint_codes as code
 from ..mechanism.constraint_network import Pin, find_pins
 from ..mechanism.model import Array, Driver, Joint, Model
 from ..mechanism.structure import Group
 from ..runtime.program import Terms
-from .bodylanes import BodyLanes, Combination, combination
-from .jointlanes import JointTable
+from .body_lanes import BodyLanes, Combination, combination
+from .joint_lanes import JointTable
 from .posture import width
 
 RANK = 1e-9  # singular values, or pivots, of the scaled rows below this part of the largest count as zero
@@ -195,8 +195,8 @@ class Forces:
         At `singular` lanes groups have no rates of their own: there, and where pivots are not `clear`, all joints are
         solved at once, and the efforts of the drivers (none unless `driven`) are the least ones.
         """
-        from .forcekernels import solve_groups
-        from .rowkernels import sum_wrenches
+        from .force_kernels import solve_groups
+        from .row_kernels import sum_wrenches
 
         lanes, sides = len(bodies), len(lack)
         given, inner, s = self.table.given(bodies), self.inner, self.square
@@ -222,7 +222,7 @@ class Forces:
 
     def exerted(self, bodies: BodyLanes, efforts: Array) -> Array:
         """Return the wrenches (n x w x lane) that efforts (driver x lane) along the coordinates of drivers exert."""
-        from .rowkernels import exerted
+        from .row_kernels import exerted
 
         total = np.zeros((len(self.index), self.w, len(bodies)))
         lines = np.array(self.driver_lines, dtype=np.int64)
@@ -243,7 +243,7 @@ class Forces:
 
     def joint_wrenches(self, bodies: BodyLanes, multipliers: Array) -> Array:
         """Return the wrenches of the joints (joint x w x lane) from the multipliers of all their rows (row x lane)."""
-        from .rowkernels import item_wrenches
+        from .row_kernels import item_wrenches
 
         t, joints = self.table, self._joints()
         full = np.zeros((t.n_rows, len(bodies)))
@@ -264,7 +264,7 @@ class Forces:
         self, lines: Lanes, members: Sequence[int], lanes: Lanes, bodies: BodyLanes, given: Array | None
     ) -> tuple[Array, Array, Array]:
         """Return the transposed scaled rows of some lines on some bodies (lane x column x row), and both scales."""
-        from .rowkernels import dense_rows
+        from .row_kernels import dense_rows
 
         t, w, d = self.table, self.w, self.model.dimension
         given = t.given(bodies) if given is None else given
@@ -280,7 +280,7 @@ class Forces:
     ) -> None:
         """Solve the redundant parts for the smallest forces, in all lanes."""
         from .least_norm_kernels import least_norm
-        from .rowkernels import item_wrenches
+        from .row_kernels import item_wrenches
 
         t, sides = self.table, len(lack)
         multipliers = np.zeros((sides, t.n_rows, len(bodies)))

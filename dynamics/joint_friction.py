@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ..common.errors import InputError
 from ..mechanism.mobility import COORDINATES
 from ..mechanism.model import Array, Model
-from .bodylanes import BodyLanes
+from .body_lanes import BodyLanes
 from .coordinates import JointCoordinate, driven_by
 from .joint_forces import Forces
 

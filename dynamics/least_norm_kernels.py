@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 
 from ..runtime.sources import dated
-from .rowkernels import OPTIONS
+from .row_kernels import OPTIONS
 
 
 @njit(**OPTIONS)

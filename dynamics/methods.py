@@ -1,4 +1,4 @@
-"""The methods of `simulate` by name: all but `partition` integrate compiled bodies (`bodymethod`).
+"""The methods of `simulate` by name: all but `partition` integrate compiled bodies (`body_method`).
 
 A method joins by its line here; forward dynamics, comparison and commands take it from this table.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from .bodymethod import BodyMethod
+from .body_method import BodyMethod
 
 PARTITION = "partition"
 BODY_METHODS = {  # name: module of this room, class

@@ -15,7 +15,7 @@ import numpy as np
 from ..mechanism.model import Array, Model
 from ..motion.run import Solution
 from .applied_loads import Applied
-from .bodylanes import BodyLanes, Motions, Reader, portion_size
+from .body_lanes import BodyLanes, Motions, Reader, portion_size
 from .candidates import Candidates
 from .compiled_set import Machine
 from .coordinate_sets import Built, Chosen

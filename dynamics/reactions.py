@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..mechanism.model import Array
-from .bodylanes import BodyLanes
+from .body_lanes import BodyLanes
 from .inertia import Inertia
 from .joint_forces import RANK, Forces, Solved, portions
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..mechanism.bodymotion import BodyMotion
+from ..mechanism.body_motion import BodyMotion
 from ..mechanism.geometry import perpendicular, rotation_between
 from ..mechanism.model import Array, Model
 from ..motion.measure import measure

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from ..mechanism.model import Array, Model
-from . import treehead as place
+from . import tree_head as place
 from .applied_loads import Applied
-from .bodymethod import BodyMethod
+from .body_method import BodyMethod
 from .posture import Posture
 from .spanning_tree import SpanningTree, coordinate_names, relative_coordinates, spanning_tree
 
@@ -90,7 +90,7 @@ class SemiRecursive(BodyMethod):
 
     def _close(self) -> None:
         """Write what closes the loops: all lines of joints and drivers that are not in the tree."""
-        from ..codegen import jointcodes as code
+        from ..codegen import joint_codes as code
 
         system, joints = self.system, self.system.joints
         inside = {b.joint.name for b in self.tree.branches if b.joint is not None}
@@ -103,7 +103,7 @@ class SemiRecursive(BodyMethod):
         way = self.model.simulation.loops
         system.head[[place.N_CLOSING, place.N_ROWS, place.LOOPS]] = len(lines), rows, LOOPS[way]
         assert joints.items.shape[1] == code.ITEM_SIZE
-        from .semirecursivekernels import piece_addresses
+        from .semirecursive_kernels import piece_addresses
 
         for at, address in piece_addresses(bool(rows)).items():
             system.head[at] = address
@@ -143,7 +143,7 @@ class SemiRecursive(BodyMethod):
 
     def addresses(self) -> tuple[int, int, int]:
         """Return where right-hand side, projection and the end of a step are compiled."""
-        from .semirecursivekernels import addresses
+        from .semirecursive_kernels import addresses
 
         return addresses()
 
@@ -188,7 +188,7 @@ class SemiRecursive(BodyMethod):
 
     def masses(self) -> Array:
         """Return M̄ (Eq. 44, 51) as it is accumulated along the tree."""
-        from .treedynamics import mass_matrix
+        from .tree_dynamics import mass_matrix
 
         n, w = len(self.parent), self.system.w
         A, b = np.zeros((self.nv, self.nv)), np.zeros(self.nv)
@@ -200,7 +200,7 @@ class SemiRecursive(BodyMethod):
         return A
 
     def _body_masses(self) -> Array:
-        from .treedynamics import body_inertia
+        from .tree_dynamics import body_inertia
 
         n, w, d = len(self.parent), self.system.w, self.system.d
         M = np.zeros((n, w, w))

@@ -16,7 +16,7 @@ from ..common.errors import InputError
 from ..mechanism.model import FRAME, Model
 from .initial_state import begin
 from .spanning_tree import Branch, SpanningTree, spanning_tree
-from .treehead import SLIDE, SLIDE_OWN
+from .tree_head import SLIDE, SLIDE_OWN
 
 MOST_OF_H = 3  # bodies up to which H is solved for in symbols
 

@@ -12,7 +12,7 @@ from ..mechanism.model import Array, Function, Joint, Model, PointForce, Spring,
 from ..runtime.program import Program, RowCarrier, Terms, _sum
 from ..runtime.sequence import SOLVED_KINDS
 from ..runtime.sequencer import ADDRESS, COLUMN_STRIDE, COLUMNS, PLACE, REPORT_SIZE, STRIDE
-from ..runtime.timefunctions import write
+from ..runtime.time_functions import write
 from . import array_heads as chain
 from . import load_kernels as loads
 from .coordinates import JointCoordinate

@@ -10,12 +10,12 @@ import numpy as np
 from ..common.turns import next_to
 from ..mechanism.absolute import Absolute
 from ..mechanism.model import FRAME, Array, Joint, Model
-from . import treehead
+from . import tree_head
 from .coordinates import screw_turn
 from .cuts import best_cut
 from .posture import Posture, poses_of
 from .rotations import euler_parameters
-from .treehead import BALL, SCREW, SLIDE, SLIDE_OWN, TURN_ABOUT, TURN_OWN
+from .tree_head import BALL, SCREW, SLIDE, SLIDE_OWN, TURN_ABOUT, TURN_OWN
 
 
 @dataclass(frozen=True)
@@ -200,7 +200,7 @@ def coordinate_names(tree: SpanningTree) -> list[str]:
     for branch in tree.branches:
         joint = branch.joint.name if branch.joint else f"{branch.body} free"
         for k, motion in enumerate(branch.motions):
-            for c in range(treehead.WIDTHS[motion.kind]):
+            for c in range(tree_head.WIDTHS[motion.kind]):
                 part = f".{words[motion.kind]}{c + 1 if motion.kind == BALL else ''}"
                 double = len([m for m in branch.motions[:k] if words[m.kind] == words[motion.kind]])
                 names.append(joint + (part + (str(double + 1) if double else "") if _several(branch) else ""))
@@ -208,4 +208,4 @@ def coordinate_names(tree: SpanningTree) -> list[str]:
 
 
 def _several(branch: Branch) -> bool:
-    return sum(treehead.WIDTHS[m.kind] for m in branch.motions) > 1
+    return sum(tree_head.WIDTHS[m.kind] for m in branch.motions) > 1

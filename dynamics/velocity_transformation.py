@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from ..mechanism.model import Array
 from ..motion.run import Solution
-from .bodylanes import body_lanes
+from .body_lanes import body_lanes
 from .joint_forces import RANK, Forces, portions
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from ..common.errors import AssemblyError
 from ..common.turns import begun, next_to
 from .absolute import Absolute
-from .bodymotion import BodyMotion
+from .body_motion import BodyMotion
 from .joint_equations import Poses
 from .model import FRAME, Array, Model
 

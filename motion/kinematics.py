@@ -16,7 +16,7 @@ from ..mechanism.structure import Structure
 from ..runtime.named_plan import plan_all
 from ..runtime.parallel import threads as using_threads
 from ..runtime.program import GroupStep, Program, build
-from ..runtime.timefunctions import check_times
+from ..runtime.time_functions import check_times
 from .branches import follow
 from .outcome import Outcome
 from .reported import reported

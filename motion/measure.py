@@ -11,7 +11,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from ..common.turns import TURN, begun, next_to, splits, way
-from ..mechanism.bodymotion import BodyMotion, Motion, cross
+from ..mechanism.body_motion import BodyMotion, Motion, cross
 from ..mechanism.model import FRAME, Array, Joint, Model
 from ..runtime.outputs import angle_driver, homes, point_bodies, small_to_zero, turn_driver
 from ..runtime.parallel import each

@@ -7,7 +7,7 @@ import numpy as np
 from ..mechanism.functions import Expression
 from ..mechanism.model import Function
 from .partials import by_constants, by_names
-from .timefunctions import REGISTER, Rows, TimeFunctions, write
+from .time_functions import REGISTER, Rows, TimeFunctions, write
 
 ROOM = 8  # doubles before the derivatives by constants
 

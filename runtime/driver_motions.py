@@ -7,7 +7,7 @@ import numpy as np
 from ..common.errors import InputError
 from ..mechanism.model import Model
 from ..mechanism.plans.plan import Array
-from .timefunctions import values as time_values
+from .time_functions import values as time_values
 
 
 def driver_values(model: Model, time: Array) -> dict[str, Array]:

@@ -1,4 +1,4 @@
-"""The compiled interpreter of formulas, and of tables, over lanes: see `timefunctions` for what the arrays hold.
+"""The compiled interpreter of formulas, and of tables, over lanes: see `time_functions` for what the arrays hold.
 
 Each operation is one loop over the lanes of a block, straight-line where its functions allow it, so that it
 vectorises. All orders are computed together: they are what a loop has in its registers anyway.
@@ -59,9 +59,9 @@ from .formula_operations import (
     whole,
 )
 from .sources import dated
-from .timefunctions import ENTRY, HEAD, LINEAR, STEP, TABLE
-from .timefunctions import LANES as BLOCK
-from .timekernels import ARGUMENTS, INTEGERS, PLAIN
+from .time_functions import ENTRY, HEAD, LINEAR, STEP, TABLE
+from .time_functions import LANES as BLOCK
+from .time_kernels import ARGUMENTS, INTEGERS, PLAIN
 
 
 @njit(**INTERNAL)

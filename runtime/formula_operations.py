@@ -13,9 +13,9 @@ import numpy as np
 from numba import njit
 
 from . import lanemath
-from .timefunctions import CODE, OPERATIONS, REGISTER, SPARE, VARIABLE
-from .timefunctions import LANES as BLOCK
-from .timekernels import quotient
+from .time_functions import CODE, OPERATIONS, REGISTER, SPARE, VARIABLE
+from .time_functions import LANES as BLOCK
+from .time_kernels import quotient
 
 (
     NUMBER, ROW, LEVEL, SHIFT, SCALE, ADD, SUBTRACT, MULTIPLY, DIVIDE, SCALE_BY, DIVIDE_BY, NEGATE, IF, ATAN2, MIN,

@@ -17,7 +17,7 @@ import numpy as np
 from ..mechanism.formulas import parse
 from ..mechanism.functions import Expression, postfix, tree
 from ..mechanism.model import Array, Function
-from .timefunctions import Ints, Rows, TimeFunctions, write
+from .time_functions import Ints, Rows, TimeFunctions, write
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +36,7 @@ class Partials:
         par is (row, design), tangents (row of par, column, design), t (lane or instant), all contiguous; `rows` the
         row of every function of the set. There are designs x instants lanes.
         """
-        from .timekernels import differentiate
+        from .time_kernels import differentiate
 
         if not len(self.targets):
             return

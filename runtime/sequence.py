@@ -25,8 +25,8 @@ from .driver_motions import refuse
 from .group_type import GroupType
 from .outputs import JOINT_KINDS, Output
 from .program import ZERO, AngleStep, GroupStep, LinearStep, Program, Terms
-from .timefunctions import TimeFunctions, write
-from .timefunctions import values as time_values
+from .time_functions import TimeFunctions, write
+from .time_functions import values as time_values
 
 Ints = NDArray[np.int64]
 FOLDED_FROM = 40_000  # lanes times groups from which it pays to compile sweeps without the rates of constants

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..mechanism.assembly import follow
-from ..mechanism.bodymotion import BodyMotion
+from ..mechanism.body_motion import BodyMotion
 from ..mechanism.model import FRAME, Array, Model
 from ..motion.results import Results
 from ..motion.series import BodySeries, DriverSeries, PointSeries

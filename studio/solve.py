@@ -10,7 +10,7 @@ from ..dynamics.computed import inverse_dynamics, not_unique, simulation
 from ..mechanism.model import Model
 from ..motion.kinematics import prepare, run_program
 from ..motion.results import Results
-from ..runtime.timefunctions import check_times
+from ..runtime.time_functions import check_times
 from .mechanism_text import Problem, Read, problem_of
 from .provisional import absolute_motion, first_configuration
 from .sheet import Shown

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..mechanism.absolute import Absolute
 from ..mechanism.assembly import follow
-from ..mechanism.bodymotion import BodyMotion
+from ..mechanism.body_motion import BodyMotion
 from ..mechanism.joint_equations import Poses
 from ..mechanism.model import FRAME, Model
 from ..mechanism.plans.plan import Array

@@ -23,7 +23,7 @@ from ..motion.outcome import Outcome, raise_stop
 from ..motion.results import Results
 from ..runtime.driver_motions import driver_values
 from ..runtime.program import Program
-from ..runtime.timefunctions import check_times
+from ..runtime.time_functions import check_times
 from . import paper_method
 
 KINDS = ("position", "velocity", "acceleration")

@@ -30,7 +30,7 @@ from ..motion.run import Solution
 from ..runtime.library_build import find_specification
 from ..runtime.partials import by_names
 from ..runtime.program import GroupStep
-from ..runtime.timefunctions import check_times
+from ..runtime.time_functions import check_times
 from .against_absolute import Difference, against_absolute
 
 BOUND = 1e-11  # of every quantity, where the group is well conditioned

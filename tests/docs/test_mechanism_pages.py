@@ -24,7 +24,7 @@ from assurgent.mechanism.toml_text import to_toml
 from assurgent.motion.datasets import QUANTITIES
 from assurgent.motion.kinematics import run
 from assurgent.pictures.diagram import structural_diagram
-from assurgent.runtime.timefunctions import check_times
+from assurgent.runtime.time_functions import check_times
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"

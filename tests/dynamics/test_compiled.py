@@ -245,15 +245,15 @@ def test_machine_code_on_disk_knows_all_its_sources():
         array_heads as chain,
     )
     from assurgent.dynamics import (
-        equationkernels,
+        equation_kernels,
         integrator,
-        statekernels,
+        state_kernels,
     )
     from assurgent.dynamics import (
         load_kernels as loads,
     )
 
-    for module in (chain, equationkernels, integrator, loads, statekernels):
+    for module in (chain, equation_kernels, integrator, loads, state_kernels):
         compiled = [
             f for f in vars(module).values() if isinstance(f, Dispatcher) and "dynamics" in f.py_func.__module__
         ]

@@ -7,7 +7,7 @@ import pytest
 from scipy.interpolate import BPoly
 
 from assurgent.common.errors import InputError
-from assurgent.dynamics.bodykernels import imbalance
+from assurgent.dynamics.body_kernels import imbalance
 from assurgent.dynamics.forward import simulate
 from assurgent.dynamics.inverse import inverse
 from assurgent.dynamics.reactions import SCHEMES

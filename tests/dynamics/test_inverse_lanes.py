@@ -11,7 +11,7 @@ import pytest
 
 from assurgent import Mechanism
 from assurgent.dynamics.applied_loads import Applied
-from assurgent.dynamics.bodylanes import body_lanes, in_portions
+from assurgent.dynamics.body_lanes import body_lanes, in_portions
 from assurgent.dynamics.inertia import Inertia
 from assurgent.dynamics.inverse import _Inverse, inverse
 from assurgent.dynamics.joint_forces import Forces

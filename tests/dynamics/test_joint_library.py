@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from assurgent.codegen import jointcodes as code
+from assurgent.codegen import joint_codes as code
 from assurgent.dynamics.inertia import Inertia
-from assurgent.dynamics.jointsystem import JointSystem
+from assurgent.dynamics.joint_system import JointSystem
 from assurgent.dynamics.posture import width
 from assurgent.mechanism.absolute import Absolute
 from assurgent.mechanism.joint_equations import PLANAR, SPATIAL, exponential, turned

@@ -10,7 +10,7 @@ import pytest
 
 from assurgent.mechanism.absolute import STEP, Absolute
 from assurgent.mechanism.assembly import follow
-from assurgent.mechanism.bodymotion import BodyMotion
+from assurgent.mechanism.body_motion import BodyMotion
 from assurgent.mechanism.model import Body, Driver, Follower, Joint, Model
 from tests.mechanism.absolute_samples import FOUR_BAR, ROUNDING, RSSR, circles, model
 

@@ -15,7 +15,7 @@ from assurgent.common.errors import InputError
 from assurgent.mechanism import geometry
 from assurgent.mechanism.model import PointForce, Spring, Torque, TorsionSpring
 from assurgent.mechanism.reader import from_data, load, loads
-from assurgent.runtime.timefunctions import check_times
+from assurgent.runtime.time_functions import check_times
 from tests.mechanism.reader_samples import FOUR_BAR, GEARS, SPATIAL, near, read
 
 

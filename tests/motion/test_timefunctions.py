@@ -18,8 +18,8 @@ from assurgent.mechanism.formulas import ONE_ARGUMENT
 from assurgent.mechanism.functions import Expression, expression
 from assurgent.mechanism.tables import Table
 from assurgent.runtime.partials import partials
-from assurgent.runtime.timefunctions import LANES, LINEAR, TABLE, values, write
-from assurgent.runtime.timekernels import evaluate
+from assurgent.runtime.time_functions import LANES, LINEAR, TABLE, values, write
+from assurgent.runtime.time_kernels import evaluate
 
 CONSTANTS = {"a": 0.75, "b": -1.5, "n": 2.0, "omega": 3.5}
 TIMES = np.concatenate([[-2.0, -1.0, 0.0, 0.5, 1.0, 2.0, 3.0], np.linspace(-1.7, 2.9, 2 * LANES)])

@@ -1,4 +1,4 @@
-"""The compiled entries of functions of time, over lanes: see `timefunctions` for what the arrays hold.
+"""The compiled entries of functions of time, over lanes: see `time_functions` for what the arrays hold.
 
 Lines a + b*t, which most drivers are, are written here. The interpreter of all others is called by its address, so
 that it is compiled once, whoever calls it, and not even loaded for those who have lines only.
@@ -13,7 +13,7 @@ from numba import njit
 
 from .sequencer import caller
 from .sources import dated
-from .timefunctions import ADDRESS, ENTRY, HEAD, LINEAR
+from .time_functions import ADDRESS, ENTRY, HEAD, LINEAR
 
 OPTIONS: dict[str, Any] = {"error_model": "numpy", "no_cfunc_wrapper": True, "_nrt": False}
 INTERNAL = {**OPTIONS, "no_cpython_wrapper": True, "forceinline": True}
@@ -108,7 +108,7 @@ def differentiate(  # type: ignore[no-untyped-def]
     code, numbers, par, designs, instants, t, period, q, qdot, qddot, qdddot, stride, rows, order, first, last, work,
     columns, sources, tangents, apart,
 ):  # fmt: skip
-    """Add what parameters change: the code holds derivatives of functions by constants (`timefunctions.Partials`).
+    """Add what parameters change: the code holds derivatives of functions by constants (`time_functions.Partials`).
 
     Derivative i, of the function in row rows[i] by the constant in row sources[i] of par, is weighted by
     tangents[(sources[i] * columns + column) * designs + design], the derivative of that constant by a parameter, and

@@ -10,9 +10,9 @@ import math
 
 from numba import njit
 
-from ..codegen import jointcodes as code
+from ..codegen import joint_codes as code
 from ..runtime.sources import dated
-from .jointkernels import INTERNAL
+from .joint_kernels import INTERNAL
 
 FACTOR, SPEED, FORCE, EFFORT, LAW_SIZE = range(5)
 

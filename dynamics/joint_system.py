@@ -1,7 +1,7 @@
 """The joints and drivers of a model for compiled code in absolute coordinates: tables, memory and room for the rows.
 
 Φ, the Jacobians and γ come from the emitted modules of `generated/joints`. Everything lies in arrays of this object;
-compiled code reaches them through `head`, an array of sizes and addresses (`jointkernels`), so that whoever calls needs
+compiled code reaches them through `head`, an array of sizes and addresses (`joint_kernels`), so that a caller needs
 one argument, and no call allocates. See docs/joint-library.md.
 """
 
@@ -12,13 +12,13 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ..codegen import jointcodes as code
+from ..codegen import joint_codes as code
 from ..mechanism.absolute import Absolute
 from ..mechanism.model import Array, Model
-from ..runtime.timefunctions import TimeFunctions, write
-from . import jointhead as head
+from ..runtime.time_functions import TimeFunctions, write
+from . import joint_head as head
 from .coordinates import screw_turn
-from .jointlanes import JointTable
+from .joint_lanes import JointTable
 from .posture import Posture, poses_of, width
 
 Ints = NDArray[np.int64]
@@ -60,7 +60,7 @@ class JointSystem:
 
     def _connect(self, planar: bool) -> None:
         """Write sizes and addresses; what a model has none of is not compiled."""
-        from . import jointkernels
+        from . import joint_kernels
 
         h = self.head
         h[head.BODIES_N], h[head.LINES], h[head.ROWS], h[head.WIDTH] = (
@@ -80,11 +80,11 @@ class JointSystem:
         )
         for functions, first in ((self._functions, head.DRIVER_FUNCTIONS), (self._profiles, head.PROFILES)):
             self._kept += place_functions(h, first, functions)
-        h[head.CONSTRAINTS] = jointkernels.constraints_address(planar)
+        h[head.CONSTRAINTS] = joint_kernels.constraints_address(planar)
         if len(self.driver_lines):
-            h[head.DRIVE] = jointkernels.driving_address()
+            h[head.DRIVE] = joint_kernels.driving_address()
         if len(self.cam_lines):
-            h[head.TOUCH] = jointkernels.touching_address()
+            h[head.TOUCH] = joint_kernels.touching_address()
 
     @property
     def names(self) -> Sequence[str]:
@@ -108,7 +108,7 @@ class JointSystem:
 
     def evaluate(self, t: float) -> None:
         """Put Φ, Φ̇, J and γ at a time, of what stands in `bodies`, into their arrays."""
-        from .jointkernels import evaluate
+        from .joint_kernels import evaluate
 
         evaluate(self.head, t)
 
@@ -123,7 +123,7 @@ class JointSystem:
 
     def remember(self) -> None:
         """Keep turns and contacts of the last evaluation as those that the next ones are counted from."""
-        from .jointkernels import remember
+        from .joint_kernels import remember
 
         remember(self.head)
 

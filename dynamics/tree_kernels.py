@@ -9,9 +9,9 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from ..codegen.jointcodes import ROWS
+from ..codegen.joint_codes import ROWS
 from ..runtime.sources import dated
-from .rowkernels import OPTIONS, item_rows, moved, own_row, shared
+from .row_kernels import OPTIONS, item_rows, moved, own_row, shared
 
 
 @njit(**OPTIONS)

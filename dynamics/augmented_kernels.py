@@ -11,14 +11,14 @@ import math
 
 from numba import carray, cfunc, njit
 
-from ..codegen import jointcodes as code
+from ..codegen import joint_codes as code
 from ..runtime.sources import dated
 from . import array_heads as heads
-from . import bodyhead as place
-from . import jointhead
-from .bodyforces import remember_turns, wrenches
-from .frictionkernels import EFFORT, LAW_SIZE, brake, note_forces
-from .jointkernels import (
+from . import body_head as place
+from . import joint_head
+from .body_forces import remember_turns, wrenches
+from .friction_kernels import EFFORT, LAW_SIZE, brake, note_forces
+from .joint_kernels import (
     CALLED,
     FAR,
     INTERNAL,
@@ -180,9 +180,9 @@ def put_back(A, b, order, n):  # type: ignore[no-untyped-def]
 @dated
 def fill_rows(head, joints, A, columns, size):  # type: ignore[no-untyped-def]
     """The scaled Jacobian and its transpose beside the first `size` columns of a matrix that is zero there."""
-    w, lines, rows = head[place.WIDTH], joints[jointhead.LINES], joints[jointhead.ROWS]
-    items = carray(integers(joints[jointhead.ITEMS]), (lines, code.ITEM_SIZE))
-    J = carray(doubles(joints[jointhead.J]), (rows, 3, w))
+    w, lines, rows = head[place.WIDTH], joints[joint_head.LINES], joints[joint_head.ROWS]
+    items = carray(integers(joints[joint_head.ITEMS]), (lines, code.ITEM_SIZE))
+    J = carray(doubles(joints[joint_head.J]), (rows, 3, w))
     scales = carray(doubles(head[COLUMNS]), FAR)[size:]
     for e in range(lines):
         roles = 3 if items[e, code.KIND] in code.THREE_BODIES else 2
@@ -202,7 +202,7 @@ def _rates(ints_at, x_at):  # type: ignore[no-untyped-def]
     ints, x = carray(ints_at, FAR), carray(x_at, FAR)
     head = carray(integers(ints[heads.HEAD + place.OWN_BODIES]), place.SIZE)
     n, w = head[place.COUNT], head[place.WIDTH]
-    joints = carray(integers(head[place.JOINTS]), jointhead.SIZE)
+    joints = carray(integers(head[place.JOINTS]), joint_head.SIZE)
     bodies = carray(doubles(head[place.BODIES]), (n, code.BODY2 if w == 3 else code.BODY3))
     wrench, bend = carray(doubles(head[place.WRENCH]), (n, w)), carray(doubles(head[place.ACCELERATION]), (n, w))
     y = x[ints[heads.Y] :]
@@ -228,10 +228,10 @@ def _rates(ints_at, x_at):  # type: ignore[no-untyped-def]
 def _balanced(head, joints, wrench):  # type: ignore[no-untyped-def]
     """Scaled accelerations and multipliers under wrenches into SIDE; what masses were divided by, 0 if singular."""
     n, w = head[place.COUNT], head[place.WIDTH]
-    rows, size = joints[jointhead.ROWS], w * (n - 1)
+    rows, size = joints[joint_head.ROWS], w * (n - 1)
     total = size + rows
     A, b = carray(doubles(head[MATRIX]), (total, total)), carray(doubles(head[SIDE]), total)
-    columns, gamma = carray(doubles(head[COLUMNS]), FAR), carray(doubles(joints[jointhead.GAMMA]), rows)
+    columns, gamma = carray(doubles(head[COLUMNS]), FAR), carray(doubles(joints[joint_head.GAMMA]), rows)
     A[:, :] = 0.0
     weight = fill_masses(head, A, columns)
     fill_rows(head, joints, A, columns, size)
@@ -250,9 +250,9 @@ def _balanced(head, joints, wrench):  # type: ignore[no-untyped-def]
 @dated
 def _braked(head, joints, bodies, wrench):  # type: ignore[no-untyped-def]
     """The same with the friction that follows from the multipliers; begins with the forces of the last evaluation."""
-    lines, count = joints[jointhead.LINES], head[N_BRAKED]
-    items = carray(integers(joints[jointhead.ITEMS]), (lines, code.ITEM_SIZE))
-    numbers = carray(doubles(joints[jointhead.NUMBERS]), (lines, code.NUMBERS))
+    lines, count = joints[joint_head.LINES], head[N_BRAKED]
+    items = carray(integers(joints[joint_head.ITEMS]), (lines, code.ITEM_SIZE))
+    numbers = carray(doubles(joints[joint_head.NUMBERS]), (lines, code.NUMBERS))
     braked, laws = carray(integers(head[BRAKED]), count), carray(doubles(head[LAWS]), (count, LAW_SIZE))
     size = head[place.WIDTH] * (head[place.COUNT] - 1)
     b, columns = carray(doubles(head[SIDE]), FAR), carray(doubles(head[COLUMNS]), FAR)
@@ -302,7 +302,7 @@ def fill_masses(head, A, columns):  # type: ignore[no-untyped-def]
 @dated
 def nearest(head, joints, residual):  # type: ignore[no-untyped-def]
     """The smallest scaled twists that take a residual of all rows away, into SIDE; the largest of them."""
-    n, w, rows = head[place.COUNT], head[place.WIDTH], joints[jointhead.ROWS]
+    n, w, rows = head[place.COUNT], head[place.WIDTH], joints[joint_head.ROWS]
     size = w * (n - 1)
     total = size + rows
     A, b = carray(doubles(head[MATRIX]), (total, total)), carray(doubles(head[SIDE]), total)
@@ -328,11 +328,11 @@ def _project(ints_at, x_at):  # type: ignore[no-untyped-def]
     ints, x = carray(ints_at, FAR), carray(x_at, FAR)
     head = carray(integers(ints[heads.HEAD + place.OWN_BODIES]), place.SIZE)
     n, w = head[place.COUNT], head[place.WIDTH]
-    joints = carray(integers(head[place.JOINTS]), jointhead.SIZE)
+    joints = carray(integers(head[place.JOINTS]), joint_head.SIZE)
     bodies = carray(doubles(head[place.BODIES]), (n, code.BODY2 if w == 3 else code.BODY3))
     y, m = x[ints[heads.Y] :], n - 1
     b = carray(doubles(head[SIDE]), FAR)
-    phi, rate = carray(doubles(joints[jointhead.PHI]), FAR), carray(doubles(joints[jointhead.RATE]), FAR)
+    phi, rate = carray(doubles(joints[joint_head.PHI]), FAR), carray(doubles(joints[joint_head.RATE]), FAR)
     closed = False
     for _ in range(CLOSING):
         unpack(y, bodies, n)
@@ -362,7 +362,7 @@ def _finish(ints_at, x_at):  # type: ignore[no-untyped-def]
     """Count turns and contacts from the accepted state on, whose rates were evaluated last."""
     ints = carray(ints_at, FAR)
     head = carray(integers(ints[heads.HEAD + place.OWN_BODIES]), place.SIZE)
-    remember(carray(integers(head[place.JOINTS]), jointhead.SIZE))
+    remember(carray(integers(head[place.JOINTS]), joint_head.SIZE))
     remember_turns(head)
     return 0
 

@@ -12,8 +12,8 @@ import math
 from numba import njit
 
 from ..runtime.sources import dated
-from .jointkernels import INTERNAL, put_planar
-from .treehead import BALL, SCREW, SLIDE, SLIDE_OWN, TURN_ABOUT
+from .joint_kernels import INTERNAL, put_planar
+from .tree_head import BALL, SCREW, SLIDE, SLIDE_OWN, TURN_ABOUT
 
 
 @njit(**INTERNAL)

@@ -2,8 +2,8 @@
 
 Imported only where it runs, because it loads Numba. A row of a joint or driver is a wrench that its multiplier exerts
 on the second body at the joint's point: a force e and a couple m (planar: ex, ey, m; spatial: six components); the
-first body feels the opposite. `items` (integers) and `numbers` hold one line per joint or driver, see `jointlanes`.
-Arrays of bodies are those of `bodykernels`. Lanes are taken in blocks, the innermost loops run over a block.
+first body feels the opposite. `items` (integers) and `numbers` hold one line per joint or driver, see `joint_lanes`.
+Arrays of bodies are those of `body_kernels`. Lanes are taken in blocks, the innermost loops run over a block.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from ..codegen.jointcodes import (
+from ..codegen.joint_codes import (
     AXIS_A,
     AXIS_B,
     C3,

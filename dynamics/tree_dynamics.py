@@ -11,7 +11,7 @@ import numpy as np
 from numba import njit
 
 from ..runtime.sources import dated
-from .jointkernels import INTERNAL, OPTIONS
+from .joint_kernels import INTERNAL, OPTIONS
 
 
 @njit(**OPTIONS)

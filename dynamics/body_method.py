@@ -16,10 +16,10 @@ import numpy as np
 from ..mechanism.model import Array, Model
 from ..motion.outcome import Stop
 from . import array_heads as heads
-from . import bodyhead as place
+from . import body_head as place
 from .applied_loads import Applied
-from .bodylanes import BodyLanes, Motions
-from .bodysystem import BodySystem
+from .body_lanes import BodyLanes, Motions
+from .body_system import BodySystem
 from .inertia import Inertia
 from .joint_forces import Forces, Solved
 from .joint_friction import with_friction
@@ -113,7 +113,7 @@ class BodyMethod(ABC):
 
     def advance(self, times: Array, arrived: Callable[[], bool] | None) -> Stop | None:
         """Go through increasing times, or to where somebody who is asked after every step has arrived."""
-        from . import bodyintegrator as engine
+        from . import body_integrator as engine
         from .integrator import END, EVALUATIONS, FAILED, LOST, N_CONTROL, N_COUNTS, NEXT, RTOL, STEP, STEPS, TIME
         from .stepping import first_step
 

@@ -13,12 +13,12 @@ import numpy as np
 from numba import carray, cfunc, njit, types
 from numba.extending import intrinsic
 
-from ..codegen import jointcodes as code
+from ..codegen import joint_codes as code
 from ..runtime.items import next_to
 from ..runtime.sequencer import caller
 from ..runtime.sources import dated
-from ..runtime.timekernels import evaluate as evaluate_functions
-from . import jointhead as place
+from ..runtime.time_kernels import evaluate as evaluate_functions
+from . import joint_head as place
 
 FAR = 1 << 40
 CALLED: dict[str, Any] = {"cache": True, "error_model": "numpy", "fastmath": {"contract"}}

@@ -14,10 +14,10 @@ from numba import carray, cfunc, njit
 
 from ..motion.global_kernels import call2
 from ..runtime.items import next_to
-from ..runtime.timekernels import evaluate
+from ..runtime.time_kernels import evaluate
 from . import array_heads as chain
 from .load_kernels import candidate_rate, component
-from .statekernels import least_distance, solve_rows
+from .state_kernels import least_distance, solve_rows
 
 FAR = 1 << 40
 SIGNATURE = "int64(CPointer(int64), CPointer(float64))"

@@ -1,6 +1,6 @@
 """The small systems from which joint forces follow, compiled over lanes.
 
-Imported only where it runs, because it loads Numba. Tables and arrays are those of `rowkernels`. Lanes are taken in
+Imported only where it runs, because it loads Numba. Tables and arrays are those of `row_kernels`. Lanes are taken in
 blocks, the innermost loops run over a block.
 """
 
@@ -9,9 +9,9 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from ..codegen.jointcodes import ROW, ROWS
+from ..codegen.joint_codes import ROW, ROWS
 from ..runtime.sources import dated
-from .rowkernels import OPTIONS, item_rows, moved, own_row, shared
+from .row_kernels import OPTIONS, item_rows, moved, own_row, shared
 
 
 # ---- square systems -----------------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 """Functions of time for compiled code: formulas and tables written once into two flat arrays, evaluated over lanes.
 
 A formula becomes a short program for a machine of registers. A register holds the jets (f⁽ᵏ⁾/k!, k = 0 to 3) of one
-block of lanes, so that the cost of interpreting is spread over the block; `timekernels` runs it. What does not depend
+block of lanes, so that the cost of interpreting is spread over the block; `time_kernels` runs it. What does not depend
 on the variable is worked out here, once; a constant that differs from design to design is a row of an array `par`.
 The meaning of every operation is that of `mechanism/jets.py`.
 """
@@ -312,7 +312,7 @@ class TimeFunctions:
 
     def at(self, x: Array, par: Array, order: int = 3) -> tuple[Array, int]:
         """Return the same for one design, whose constants stand in `par`."""
-        from .timekernels import evaluate
+        from .time_kernels import evaluate
 
         n = len(x)
         found = np.empty((order + 1, self.count, n))
@@ -333,7 +333,7 @@ def write(
 ) -> TimeFunctions:
     """Write functions; `rows` says which constants of formulas are rows of par, `columns` that they are derivatives.
 
-    `lines`: functions a + b*t are told apart, which is for those who call the interpreter through `timekernels`.
+    `lines`: functions a + b*t are told apart, which is for those who call the interpreter through `time_kernels`.
     """
     parts = [_written(f, rows, lines) for f in functions]
     code = [len(parts), 0]

@@ -10,13 +10,13 @@ import math
 
 from numba import carray, cfunc, njit
 
-from ..codegen import jointcodes as code
+from ..codegen import joint_codes as code
 from ..runtime.items import next_to
 from ..runtime.sources import dated
-from ..runtime.timekernels import evaluate as evaluate_functions
-from . import bodyhead as place
-from . import jointhead
-from .jointkernels import CALLED, FAR, INTERNAL, OPTIONS, call1, doubles, integers, relative_turn
+from ..runtime.time_kernels import evaluate as evaluate_functions
+from . import body_head as place
+from . import joint_head
+from .joint_kernels import CALLED, FAR, INTERNAL, OPTIONS, call1, doubles, integers, relative_turn
 
 
 @dated
@@ -103,8 +103,8 @@ def _loads(head_at):  # type: ignore[no-untyped-def]
     numbers = carray(doubles(head[place.NUMBERS]), (count, place.LOAD_NUMBERS))
     turns, remembered = carray(doubles(head[place.TURNS]), FAR), carray(doubles(head[place.REMEMBERED]), FAR)
     values = carray(doubles(head[place.FUNCTIONS + 4]), FAR)
-    joints = carray(integers(head[place.JOINTS]), jointhead.SIZE)
-    joint_numbers = carray(doubles(joints[jointhead.NUMBERS]), (joints[jointhead.LINES], code.NUMBERS))
+    joints = carray(integers(head[place.JOINTS]), joint_head.SIZE)
+    joint_numbers = carray(doubles(joints[joint_head.NUMBERS]), (joints[joint_head.LINES], code.NUMBERS))
     d = 2 if w == 3 else 3
     for i in range(count):
         kind, one, two, f = loads[i, 0], loads[i, 1], loads[i, 2], 3 * loads[i, place.LOAD_FUNCTION]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import bodyhead
+from . import body_head
 
 # Sizes: coordinates, rates, whether semi-recursive II, closing lines and rows, whether rows are in excess, how loops
 # are closed. Addresses: of bodies parent, order, first motion, first column, number of columns, points a and b, turn
@@ -15,7 +15,7 @@ from . import bodyhead
     POINT_A, POINT_B, TURN, MOTION_KIND, MOTION_AXIS, PITCH, MOTION_Q, MOTION_V, COLUMNS, REFERENCE, RECURSIVE_INERTIA,
     RECURSIVE_FORCE, KEPT, INTERMEDIATE, SPARE, CLOSING, MATRIX, SIDE, PIVOTS, SCALES, STABILISING, INDEPENDENT,
     KINEMATICS_CODE, MOTION_CODE, CLOSING_CODE, CLOSE_CODE, ELIMINATE_CODE, END,
-) = range(bodyhead.METHOD, bodyhead.METHOD + 40)  # fmt: skip
+) = range(body_head.METHOD, body_head.METHOD + 40)  # fmt: skip
 
 # motions of a child against its parent: along or about an axis of the parent, about or along one of the child
 SLIDE, TURN_ABOUT, TURN_OWN, SLIDE_OWN, SCREW, BALL = range(6)

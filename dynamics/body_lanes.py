@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..mechanism.bodymotion import BodyMotion
+from ..mechanism.body_motion import BodyMotion
 from ..mechanism.model import FRAME, Array, Model
 from ..motion.run import Solution
 from ..runtime.program import Program, Terms
@@ -136,7 +136,7 @@ class Reader:
 
     def read(self, state: Array, time: Array, first: int, last: int) -> BodyLanes:
         """Return the bodies at the lanes first to last - 1 of a state (3 x row x lane)."""
-        from .bodykernels import planar_bodies, spatial_bodies
+        from .body_kernels import planar_bodies, spatial_bodies
 
         n, d, lanes, t = len(self.model.bodies), self.d, last - first, self.table
         origin, rotation = np.empty((3, n, d, lanes)), np.empty((n, d, d, lanes))

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ..codegen import jointcodes as code
+from ..codegen import joint_codes as code
 from ..mechanism.absolute import Absolute
 from ..mechanism.joint_equations import PLANAR, SPATIAL, JointBatch
 from ..mechanism.model import Array, Joint, Model
 
 if TYPE_CHECKING:
-    from .bodylanes import BodyLanes
+    from .body_lanes import BodyLanes
 
 Indices = NDArray[np.int64]
 GRID = 721  # places round a cam at which its contact is sought first
@@ -72,7 +72,7 @@ class JointTable:
         numbers[:, code.ON_FIRST] = -1.0
         if batch.kind == "gear" and self.planar:
             numbers[:, code.ON_FIRST], numbers[:, code.ON_THIRD] = -batch.number, batch.number - 1.0
-        elif batch.kind == "gear":  # each body feels a couple of its own, see rowkernels.own_row
+        elif batch.kind == "gear":  # each body feels a couple of its own, see row_kernels.own_row
             numbers[:, code.ON_FIRST] = numbers[:, code.ON_THIRD] = 1.0
 
     def joints(self) -> dict[str, int]:

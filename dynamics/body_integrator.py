@@ -9,10 +9,10 @@ from __future__ import annotations
 import numpy as np
 from numba import carray, njit
 
-from ..codegen import jointcodes as code
+from ..codegen import joint_codes as code
 from ..motion.global_kernels import call2
 from . import array_heads as heads
-from . import bodyhead as place
+from . import body_head as place
 from .integrator import (
     END,
     EVALUATIONS,
@@ -35,7 +35,7 @@ from .integrator import (
     rates,
     stages,
 )  # fmt: skip
-from .jointkernels import OPTIONS, doubles, integers
+from .joint_kernels import OPTIONS, doubles, integers
 
 PATIENCE = 10_000  # steps after which the loop returns in any case, so that the user can interrupt
 OWN = heads.HEAD

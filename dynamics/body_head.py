@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-# `JOINTS` is the array of the joints (`jointhead`); of a load: kind, bodies, its first function, line of its joint
+# `JOINTS` is the array of the joints (`joint_head`); of a load: kind, bodies, its first function, line of its joint
 (
     JOINTS, COUNT, WIDTH, STATE, BODIES, MASS, ABOUT, GRAVITY, INERTIA, WRENCH, ACCELERATION, N_LOADS, LOADS, NUMBERS,
     TURNS, REMEMBERED, LOAD_CODE, FUNCTION_CODE, FUNCTIONS,

@@ -1,7 +1,7 @@
 """A model as free bodies for compiled code: masses, loads and joints on reference points at the centres of mass.
 
 What the methods in absolute and in relative coordinates share. Compiled code reaches everything through `head`
-(`bodyhead`); the arrays belong to this object.
+(`body_head`); the arrays belong to this object.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..mechanism.model import Array, Function, Model, PointForce, Spring, Torque, TorsionSpring
-from ..runtime.timefunctions import write
-from . import bodyhead as head
+from ..runtime.time_functions import write
+from . import body_head as head
 from .applied_loads import Applied
-from .bodylanes import one_lane
+from .body_lanes import one_lane
 from .inertia import Inertia
-from .jointsystem import JointSystem, place_functions
+from .joint_system import JointSystem, place_functions
 from .posture import Posture, width
 
 
@@ -73,7 +73,7 @@ class BodySystem:
         self.functions = write(functions)
 
     def _connect(self) -> None:
-        from . import bodyforces
+        from . import body_forces
 
         h = self.head
         h[head.COUNT], h[head.WIDTH], h[head.N_LOADS] = len(self.bodies), self.w, len(self.loads)
@@ -85,9 +85,9 @@ class BodySystem:
         })  # fmt: skip
         self._kept += place_functions(h, head.FUNCTIONS, self.functions)
         if self.functions.count:
-            h[head.FUNCTION_CODE] = bodyforces.functions_address()
+            h[head.FUNCTION_CODE] = body_forces.functions_address()
         if len(self.loads):
-            h[head.LOAD_CODE] = bodyforces.loads_address()
+            h[head.LOAD_CODE] = body_forces.loads_address()
 
     def put(self, arrays: Mapping[int, NDArray[Any]]) -> None:
         """Write addresses of arrays to their places; they are kept as long as this object."""
