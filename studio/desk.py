@@ -10,6 +10,7 @@ from typing import Any
 
 from .dragging import Dragging
 from .edit import Editor
+from .first import First
 from .folder import Folder
 from .mechanism_text import Read, known_parameters, read
 from .sheet import Shown, message
@@ -23,8 +24,8 @@ READING = 5.0  # seconds that an answer at once waits for the text to be read
 class Desk:
     """The last document under edit, the last that was read, and the drag that is under way."""
 
-    def __init__(self, folder: Folder) -> None:
-        self.folder = folder
+    def __init__(self, folder: Folder, first: First) -> None:
+        self.folder, self.first = folder, first
         self.editor = Editor()
         self.dragging = Dragging(folder)
         self._last: Read | None = None
@@ -38,6 +39,12 @@ class Desk:
     def solving(self, request: Request, heard: Callable[[str], None]) -> Solving:
         """Return the computation that a request asks for."""
         return Solving(self, request, heard)
+
+    def load_formulas(self) -> None:
+        """Load what differentiates: an import takes longer than an answer may, and must not be cut short."""
+        import sympy  # noqa: F401
+
+        from . import formula  # noqa: F401
 
     def formula(self, request: Request) -> bytes:
         """Answer a formula that is typed, in the parameters of the text that was read last."""
@@ -116,7 +123,7 @@ class Solving:
         edited = desk.editor.apply(text, request["operations"]) if "operations" in request else text
         self._read = desk.read(edited)
         self._ready.set()
-        shown = solve(self._read, self._kind, self.heard)
+        shown = desk.first.take(edited, self._kind) or solve(self._read, self._kind, self.heard)
         self._answered = True
         return self._message(shown, final=True)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from ..mechanism.functions import expression
 MOST_SHOWN = 400  # characters of a derivative
 MOST_NODES = 150  # of a formula that is differentiated for show
 MOST_CASES = 4  # of `if`, `min`, `max` in it: each doubles what SymPy must look at
+MOST_DIGITS = 30  # of a power that is kept as an exact number: those of powers of powers would fill the memory
 
 
 def feedback(text: object, parameters: Mapping[str, float], start: float) -> dict[str, Any]:
@@ -38,7 +40,8 @@ def derivatives(tree: ex.Node) -> tuple[str | None, str | None]:
     try:
         F = _symbolic(tree, sp.Symbol("t", real=True))
         first = sp.diff(F, sp.Symbol("t", real=True))
-        return _text(first), _text(sp.diff(first, sp.Symbol("t", real=True)))
+        text = _text(first)
+        return text, None if text is None else _text(sp.diff(first, sp.Symbol("t", real=True)))
     except (_TooLargeError, RecursionError, ArithmeticError):
         return None, None
 
@@ -50,7 +53,9 @@ class _TooLargeError(Exception):
 def _text(value: Any) -> str | None:
     import sympy as sp
 
-    if value.has(sp.Derivative, sp.Subs, sp.Integral, sp.DiracDelta):
+    nodes = list(islice(sp.preorder_traversal(value), MOST_SHOWN))  # each is written with a character at least
+    unknown = sp.Derivative | sp.Subs | sp.Integral | sp.DiracDelta
+    if len(nodes) == MOST_SHOWN or any(isinstance(node, unknown) for node in nodes):
         return None
     text = sp.sstr(value, full_prec=False)
     return text if len(text) <= MOST_SHOWN else None
@@ -100,6 +105,8 @@ def _binary(operator: str, a: Any, b: Any) -> Any:
     if operator == "^":
         if b.is_number and abs(b) > 1000:
             raise _TooLargeError
+        if a.is_Rational and b.is_Rational and abs(b) * max(len(str(abs(a.p))), len(str(a.q))) > MOST_DIGITS:
+            a = sp.Float(a, 15)
         return a**b
     simple = {"+": lambda: a + b, "-": lambda: a - b, "*": lambda: a * b, "/": lambda: a / b}
     if operator in simple:

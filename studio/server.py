@@ -8,7 +8,6 @@ WebSocket need the token, and files are named, never addressed.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import hmac
 import secrets
 import signal
@@ -25,9 +24,9 @@ import tornado.netutil
 import tornado.web
 import tornado.websocket
 
+from .first import First
 from .folder import Folder
 from .session import Session
-from .templates import template
 from .work import Workers
 
 ADDRESS = "127.0.0.1"
@@ -51,7 +50,8 @@ class Studio:
     """What all handlers share: the folder, the token, the assets, and the pages that are open."""
 
     def __init__(self, folder: Path, first: str | None, version: str) -> None:
-        self.folder, self.first, self.version = Folder(folder), first, version
+        self.folder, self.version = Folder(folder), version
+        self.first = First(self.folder, first)
         self.token = secrets.token_urlsafe(24)
         self.workers = Workers()
         self.assets = _assets()
@@ -210,16 +210,6 @@ class Missing(Guarded):
         raise tornado.web.HTTPError(404)
 
 
-def _warm(studio: Studio) -> None:
-    """Load what computes the first mechanism while the browser starts."""
-    with contextlib.suppress(Exception):  # whatever it is, the first request says it
-        from .desk import Desk
-
-        text = template("Four-bar") if studio.first is None else studio.folder.read(studio.first)
-        Desk(studio.folder).solving({"id": 0, "text": text}, lambda _: None).whole()
-    studio.workers.warm.set()
-
-
 async def serve(studio: Studio, port: int, ready: Callable[[str], None], stop: asyncio.Event | None = None) -> None:
     """Serve until stopped; `ready` is told the address."""
     import logging
@@ -231,7 +221,7 @@ async def serve(studio: Studio, port: int, ready: Callable[[str], None], stop: a
         application(studio), max_body_size=1024, max_header_size=16_384, idle_connection_timeout=600
     )
     server.add_sockets(sockets)
-    threading.Thread(target=_warm, args=(studio,), daemon=True).start()
+    studio.first.begin()
     ready(studio.listening(sockets[0].getsockname()[1]))
     if sys.platform != "win32" and threading.current_thread() is threading.main_thread():
         for number in (signal.SIGINT, signal.SIGTERM):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from ..common.errors import AssurgentError, InputError
+from .first import First
 from .folder import Folder
 from .templates import TEMPLATES, template
 from .wire import packed
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 Send = Callable[[bytes], None]
 MOST_MALFORMED = 100  # one after the other, before the conversation ends
 MOST_PENDING = 8
-BOUNDS = {"formula": 5.0, "verify": MAKING}  # seconds; others SECONDS. Ninety digits take long on a slow machine
+BOUNDS = {"formula": 1.0, "verify": MAKING}  # seconds; others SECONDS
 COMPUTED = ("formula", "explain", "modes", "condition", "diagram", "verify", "export")  # questions to the desk
 
 
@@ -34,7 +35,7 @@ class MalformedError(InputError):
 class Session:
     """What the server keeps of one page: the desk that computes for it, and how often it talked nonsense."""
 
-    def __init__(self, folder: Folder, workers: Workers, send: Send, first: str | None, version: str) -> None:
+    def __init__(self, folder: Folder, workers: Workers, send: Send, first: First, version: str) -> None:
         self.folder, self.workers, self.send = folder, workers, send
         self.first, self.version = first, version
         self.malformed = 0
@@ -78,7 +79,7 @@ class Session:
             templates=list(TEMPLATES),
             files=self.folder.names(),
             folder=self.folder.path.name,
-            first=self.first,
+            first=self.first.name,
         )
 
     async def _open(self, request: dict[str, Any]) -> None:
@@ -103,9 +104,10 @@ class Session:
         return self._kept
 
     def _new_desk(self) -> Desk:
+        self.first.wait()
         from .desk import Desk
 
-        return Desk(self.folder)
+        return Desk(self.folder, self.first)
 
     async def _solve(self, request: dict[str, Any]) -> None:
         """Edit (where operations are given), read, compute; answer twice where the computation takes long."""
@@ -116,8 +118,7 @@ class Session:
 
         solving = (await self._desk()).solving(request, heard)
         true = asyncio.ensure_future(self.workers.run(solving.whole, seconds=MAKING))
-        patience = PATIENCE if self.workers.warm.is_set() else 0.0  # loading compiled code takes long, too
-        done, _ = await asyncio.wait([true], timeout=patience)
+        done, _ = await asyncio.wait([true], timeout=PATIENCE)
         if not done:
             early = asyncio.ensure_future(self.workers.run(solving.at_once))
             await asyncio.wait([true, early], return_when=asyncio.FIRST_COMPLETED)
@@ -130,9 +131,10 @@ class Session:
     async def _computed(self, request: dict[str, Any]) -> None:
         if request["do"] != "formula":
             _text(request)
-        desk = await self._desk()
-        seconds = BOUNDS.get(request["do"], SECONDS)
-        self.send(await self.workers.run(getattr(desk, request["do"]), request, seconds=seconds))
+        desk, what = await self._desk(), request["do"]
+        if what == "formula":
+            await self.workers.run(desk.load_formulas)
+        self.send(await self.workers.run(getattr(desk, what), request, seconds=BOUNDS.get(what, SECONDS)))
 
     def send_later(self, data: bytes) -> None:
         """Send from another thread; the server replaces this."""

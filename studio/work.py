@@ -30,7 +30,6 @@ class Workers:
     def __init__(self) -> None:
         self._running: set[int] = set()
         self._lock = threading.Lock()
-        self.warm = threading.Event()  # once compiled code is loaded
 
     async def run(self, function: Callable[..., Any], *arguments: Any, seconds: float = SECONDS) -> Any:
         """Return what the function returns, or raise what it raises; at the latest after some seconds."""
@@ -70,8 +69,8 @@ class Workers:
             done.cancel()
             task.interrupt()
             raise AssurgentError(
-                f"the computation took longer than {seconds:g} s and was given up - "
-                "take fewer instants, or the command line, which has no bound"
+                f"the computation took longer than {seconds:g} s and was given up - take fewer instants, "
+                "shorter formulas, or the command line, which has no bound"
             ) from None
 
 

@@ -269,6 +269,18 @@ def test_an_older_answer_never_replaces_a_newer_one(page: Any, running: Running)
     assert "did you mean 'rpm'" in other.inner_text("[data-derived=theta]")
 
 
+def test_an_answer_leaves_what_is_being_typed(page: Any) -> None:
+    """The solver's answer may come after the provisional one, while the next formula is typed."""
+    new(page, "Four-bar")
+    settled(page)
+    page.fill("input[aria-label='F(t) of theta']", "2*pi*rmp")
+    page.evaluate("import('/static/js/store.js').then((m) => m.again())")
+    settled(page)
+    page.keyboard.type("*t")
+    assert page.input_value("input[aria-label='F(t) of theta']") == "2*pi*rmp*t"
+    page.wait_for_selector("input[aria-label='F(t) of theta'][aria-invalid=true]")
+
+
 def test_names_are_never_markup(page: Any) -> None:
     evil = "<img src=x onerror=window.hacked=1>"
     text = (EXAMPLES / "four-bar.toml").read_text("utf-8").replace('name   = "four-bar"', f'name = "{evil}"')

@@ -6,8 +6,8 @@ const play = { speed: 0, way: "loop", direction: 1, last: 0, time: 0 };
 const SPEEDS = [["auto", 0], ["1/100 ×", 0.01], ["1/10 ×", 0.1], ["1/4 ×", 0.25], ["1/2 ×", 0.5], ["1 ×", 1], ["2 ×", 2], ["5 ×", 5], ["10 ×", 10], ["100 ×", 100]];
 
 export function player(home) {
-  const button = h("button.play", { "aria-label": "Play", title: "Play (Space)", onclick: toggle }, glyph("play"));
-  const track = h("input", { type: "range", min: 0, max: 0, step: 1, value: 0, "aria-label": "Time", oninput: () => { pause(); go(Number(track.value)); } });
+  const button = h("button.play", { disabled: true, "aria-label": "Play", title: "Play (Space)", onclick: toggle }, glyph("play"));
+  const track = h("input", { type: "range", disabled: true, min: 0, max: 0, step: 1, value: 0, "aria-label": "Time", oninput: () => { pause(); go(Number(track.value)); } });
   const marks = h("div.marks");
   const clock = h("output.time.number", { id: "clock" });
   const speed = h("select", { "aria-label": "Speed", title: "Speed", onchange: () => { play.speed = Number(speed.value); } }, SPEEDS.map(([label, value]) => h("option", { value }, label)));

@@ -104,7 +104,8 @@ function parameters() {
 export function buildPanel(page) {
   function draw() {
     if (state.tab !== "build") return;
-    const top = page.scrollTop, s = state.data.simulation || {}, focus = document.activeElement?.getAttribute?.("aria-label");
+    const top = page.scrollTop, s = state.data.simulation || {}, active = document.activeElement, focus = active?.getAttribute?.("aria-label");
+    const typed = active?.dataset?.typed && { value: active.value, caret: active.selectionStart };
     fill(page,
       card("links", "Added links", links(), linkForm, "Add new link", "No links yet: draw them, or add them by mass and centre."),
       card("pairs", "Defined pairs", pairs(), () => jointForm(), "Add new joint", "No joints yet: they tie two links."),
@@ -117,11 +118,22 @@ export function buildPanel(page) {
       card("actuators", "Actuators", actuators(), () => actuatorForm(), "Add", "The driven joints carry the efforts."),
       card("parameters", "Parameters", parameters(), () => parameterForm(), "Add", "None: numbers with names, for formulas."));
     page.scrollTop = top;
-    if (focus) page.querySelector(`[aria-label="${CSS.escape(focus)}"]`)?.focus();
+    const box = focus && page.querySelector(`[aria-label="${CSS.escape(focus)}"]`);
+    if (!box) return;
+    box.focus();
+    if (typed) retype(box, typed);
+  }
+  // An answer that arrives while something is being typed leaves it in its box.
+  function retype(box, { value, caret }) {
+    box.value = value;
+    box.setSelectionRange(caret, caret);
+    box.dispatchEvent(new Event("input", { bubbles: true }));
   }
   function mark() {
     for (const node of page.querySelectorAll("[data-key]")) node.classList.toggle("selected", state.selection.has(node.dataset.key));
   }
+  page.addEventListener("input", (event) => { event.target.dataset.typed = "yes"; });
+  page.addEventListener("change", (event) => { delete event.target.dataset.typed; });
   on("document", draw);
   on("tab", draw);
   on("opened", () => { page.scrollTop = 0; });
