@@ -159,7 +159,7 @@ def _painter(film: Film) -> Callable[[int], Image]:
     clock: Any = figure.text(0.98, 1.0, "", fontsize=9, ha="right", va="center", family="monospace")
     band = _head(film, name, clock, tall)
     ax = figure.add_axes((0.01, 0.01, 0.98, 0.98 - band), projection="3d" if scene.dimension == 3 else None)
-    some = [film.steps[k] for k in np.unique(np.linspace(0, len(film.steps) - 1, 10).astype(int))]
+    some = [film.steps[k] for k in np.unique(np.linspace(0, len(film.steps) - 1, 24).astype(int))]
     drawing = Drawing(
         ax,
         scene,

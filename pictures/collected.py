@@ -61,7 +61,7 @@ class Names:
         from matplotlib.transforms import Affine2D
 
         self.places = np.array(list(names.values()))  # names x instants x 2
-        figure = ax.get_figure(root=True)
+        figure = ax.get_figure()
         assert figure is not None
         prop = FontProperties(size=font)
         # the middle of a name's breadth, and of a capital's height

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 FONT = 9.0
 HALO = 2.4
 SHAFT = 2.0  # width of an arrow in points
+BOX = np.array([0.8, 0.9])  # of the width and of the height of axes in space, at most
 TIP = 5.0  # length of its head, in widths; a shorter arrow is left out
 
 
@@ -126,7 +127,7 @@ class Drawing:
         self._movable(drawn.artists, drawn.move)
 
     def _make_room(self, paths: Mapping[str, Array], steps: Sequence[int]) -> None:
-        """Widen the limits so that neither the title above nor the edges meet a name."""
+        """Widen the limits so that neither the title above, nor the scale below, nor the edges meet a name."""
         letter = FONT / 72 * self._per_inch()
         for name, path in paths.items():
             places, half = path[list(steps)], np.array([0.34 * len(name) + 0.2, 0.7]) * letter
@@ -137,7 +138,8 @@ class Drawing:
                 continue  # an instant centre may be far away
             left, right = self.ax.get_xlim()
             self.ax.set_xlim(min(left, low[0]), max(right, high[0]))
-            self.ax.set_ylim(top=max(self.ax.get_ylim()[1], high[1]))
+            bottom, top = self.ax.get_ylim()
+            self.ax.set_ylim(min(bottom, low[1]), max(top, high[1]))
 
     def _movable(self, artists: Sequence[Artist], move: Callable[[int], object]) -> None:
         self.moving += artists
@@ -145,7 +147,7 @@ class Drawing:
 
     def _per_inch(self) -> float:
         """Return how much of the world an inch shows; the layout may still move by a little."""
-        box, figure = self.ax.bbox, self.ax.get_figure(root=True)
+        box, figure = self.ax.bbox, self.ax.get_figure()
         assert figure is not None
         wide, tall = np.diff(self.ax.get_xlim())[0] / box.width, np.diff(self.ax.get_ylim())[0] / box.height
         return float(max(wide, tall) * figure.dpi)
@@ -227,7 +229,7 @@ class Drawing:
             return np.asarray(places @ flat.T + shift)
 
         pixels = float(np.linalg.norm(ax.transData.transform((1.0, 0.0)) - ax.transData.transform((0.0, 0.0))))
-        figure = ax.get_figure(root=True)
+        figure = ax.get_figure()
         unit = self.scene.unit * float(np.linalg.svd(flat, compute_uv=False)[0])
         places = offsets(self.scene, names, FONT / 72 * figure.dpi / pixels, steps, avoid, project, unit)
         for name, beside in places.items():
@@ -316,17 +318,22 @@ def _space(ax: Any, low: Array, high: Array) -> None:
     ax.set_xlim(low[0], high[0])
     ax.set_ylim(low[1], high[1])
     ax.set_zlim(low[2], high[2])
-    ax.set_box_aspect(high - low, zoom=0.93)
     ax.computed_zorder = False  # else links hide pins and arrows
     ax.set_proj_type("ortho")
     ax.view_init(elev=24, azim=-58)
+    ax.set_box_aspect(high - low)
+    box = np.array(np.meshgrid(*np.stack([low, high], axis=1))).reshape(3, -1)
+    matrix = ax.get_proj()
+    seen = ax.transLimits.transform((matrix @ np.vstack([box, np.ones(8)]) / matrix[3, 3])[:2].T)
+    # a parallel projection: the largest zoom at which the box leaves room for the numbers on its axes
+    ax.set_box_aspect(high - low, zoom=float(np.min(BOX / np.ptp(seen, axis=0))))
     for axis in (ax.xaxis, ax.yaxis, ax.zaxis):
         axis.pane.set_facecolor("#f6f7f9")
         axis.pane.set_edgecolor("#d9dce2")
         axis._axinfo["grid"].update(color="#e3e6eb", linewidth=0.6)
         axis.set_tick_params(labelsize=7, colors="#6b7280")
     for name in "xyz":
-        getattr(ax, f"set_{name}label")(f"{name} / m", fontsize=8, color="#6b7280")
+        getattr(ax, f"set_{name}label")(f"{name} / m", fontsize=8, color="#6b7280", labelpad=7)
     from matplotlib.ticker import MaxNLocator
 
     for axis in (ax.xaxis, ax.yaxis, ax.zaxis):

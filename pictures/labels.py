@@ -49,7 +49,10 @@ def offsets(
     """
     unit = scene.unit if unit is None else unit
     spacing = 0.6 * height
-    steps = list(dict.fromkeys(steps))[:: 1 + len(steps) * len(names) // 150]
+    steps = list(dict.fromkeys(steps))
+    paths = {name: project(scene.path(name)[steps]) for name in names}  # names may meet at any of the steps
+    some = slice(None, None, 1 + len(steps) * len(names) // 150)  # what stands still or moves slowly needs fewer
+    steps = steps[some]
     avoid = [project(places[:: max(1, len(places) // 300)]) for places in avoid]
     obstacles = []
     for k in steps:
@@ -59,7 +62,6 @@ def offsets(
     u = np.arange(DIRECTIONS) * 2 * np.pi / DIRECTIONS + 0.4
     ways = np.tile(np.stack([np.cos(u), np.sin(u)], axis=1), (len(REACHES), 1))
     reaches = np.repeat(REACHES, DIRECTIONS)
-    paths = {name: project(scene.path(name)[list(steps)]) for name in names}
     found: dict[str, Array] = {}
     for name in names:
         half = _half(name, height)
@@ -72,7 +74,7 @@ def offsets(
         cost = 2.5 * (reaches - 1) + 40.0 * hidden
         far = half + 0.15 * height + np.abs(ways_off).max(axis=0)
         for k, places in enumerate(obstacles):
-            around = places - paths[name][k]
+            around = places - paths[name][some][k]
             around = around[np.all(np.abs(around) < far, axis=1)]
             inside = np.abs(around[:, None] - ways_off) < half + 0.15 * height
             cost += np.count_nonzero(np.all(inside, axis=2), axis=0) / len(steps)

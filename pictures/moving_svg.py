@@ -240,7 +240,7 @@ def _line(film: Film, tails: Array, tips: Array, style: str, motion: str = "") -
 
 def _names(film: Film, sheet: Sheet) -> list[str]:
     scene, steps = film.scene, list(film.steps)
-    some = [steps[k] for k in np.unique(np.linspace(0, len(steps) - 1, 10).astype(int))]
+    some = [steps[k] for k in np.unique(np.linspace(0, len(steps) - 1, 24).astype(int))]
     beside = name_offsets(scene, FONT / sheet.scale, some, [scene.path(name) for name in film.traces])
     parts = []
     for name, way in beside.items():

@@ -35,7 +35,7 @@ def page(film: Film) -> str:
 def _data(film: Film) -> dict[str, Any]:
     scene, steps = film.scene, list(film.steps)
     low, high = room(scene, film.vectors) if scene.dimension == 2 else limits(film)
-    some = [steps[k] for k in np.unique(np.linspace(0, len(steps) - 1, 10).astype(int))]
+    some = [steps[k] for k in np.unique(np.linspace(0, len(steps) - 1, 24).astype(int))]
     pixel = float(max((high[0] - low[0]) / WIDE, (high[1] - low[1]) / TALL))
     beside = name_offsets(scene, 1.1 * FONT * pixel, some, [scene.path(name) for name in film.traces])
     places = _rounding(scene)

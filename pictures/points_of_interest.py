@@ -19,7 +19,8 @@ def default_names(results: Results, model: Model) -> list[str]:
     for joint in model.joints.values():
         if joint.kind == "R" and FRAME in (joint.first, joint.second):
             simple |= set(model.bodies[joint.second if joint.first == FRAME else joint.first].points)
-    tied = tied_points(model)
+    tied = tied_points(model) | _of_cylinders(model)
+    simple |= _of_cylinders(model)
     way = travelled(results)
 
     # what is driven is known beforehand
@@ -39,6 +40,14 @@ def default_names(results: Results, model: Model) -> list[str]:
         if all(_unlike(velocity, results.points[other].velocity) for other in chosen):
             chosen.append(name)
     return chosen
+
+
+def _of_cylinders(model: Model) -> set[str | None]:
+    """Return the points of barrels and rods: bodies of a slide that else have one pin each."""
+    held = [name for joint in model.joints.values() for name in joint.bodies]
+    slides = [joint.bodies for joint in model.joints.values() if joint.kind == "P" and FRAME not in joint.bodies]
+    pairs = [pair for pair in slides if all(held.count(name) == 2 for name in pair)]
+    return {point for pair in pairs for name in pair for point in model.bodies[name].points}
 
 
 def _unlike(one: Array, other: Array) -> bool:

@@ -51,12 +51,16 @@ def step_at(results: Results, instant: float | None) -> int:
 
 
 def _trimmed(raw: io.BytesIO) -> bytes:
-    """Return a PNG without its margin, at most 480 x 400 pixels."""
+    """Return a PNG without its margin, at most 480 x 400 pixels; it names the libraries that decide its bytes."""
+    import matplotlib
+    import PIL
     from PIL import Image, ImageOps
+    from PIL.PngImagePlugin import PngInfo
 
     image = Image.open(raw).convert("RGB")
     image = ImageOps.expand(image.crop(ImageOps.invert(image).getbbox()), MARGIN, "white")
     image.thumbnail((WIDTH, HEIGHT), Image.Resampling.LANCZOS)
-    out = io.BytesIO()
-    image.quantize(COLOURS, dither=Image.Dither.NONE).save(out, "PNG", optimize=True)
+    out, drawn_by = io.BytesIO(), PngInfo()
+    drawn_by.add_text("Software", f"Matplotlib {matplotlib.__version__}, Pillow {PIL.__version__}")
+    image.quantize(COLOURS, dither=Image.Dither.NONE).save(out, "PNG", optimize=True, pnginfo=drawn_by)
     return out.getvalue()

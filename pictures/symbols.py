@@ -15,6 +15,7 @@ from .shapes import GROUND, INK, PAPER, Dot, DrawnPose, Shape
 
 Drawn = tuple[list[Shape], list[Dot]]
 Colours = Mapping[str, str]
+SLOT, PLATE = 0.78, 1.5  # half the width of a slot and of the plate round it, in units
 
 
 # ---- in the plane -------------------------------------------------------------------------------------------------
@@ -22,7 +23,7 @@ def planar_symbols(
     model: Model, results: Results, where: Mapping[str, DrawnPose], colours: Colours, unit: float
 ) -> Drawn:
     """Return the shapes and dots of a planar mechanism."""
-    shapes, dots = _planar_bodies(model, colours, unit)
+    shapes, dots = _planar_bodies(model, results, colours, unit)
     for joint in model.joints.values():
         if joint.kind == "R":
             dots.append(Dot(joint.first, joint.a, 0.52 * unit, PAPER, INK))
@@ -41,7 +42,7 @@ def planar_symbols(
     return shapes, dots
 
 
-def _planar_bodies(model: Model, colours: Colours, unit: float) -> Drawn:
+def _planar_bodies(model: Model, results: Results, colours: Colours, unit: float) -> Drawn:
     shapes: list[Shape] = []
     dots: list[Dot] = []
     pinned = {joint.at for joint in model.joints.values() if joint.kind in ("R", "slot")}
@@ -57,7 +58,10 @@ def _planar_bodies(model: Model, colours: Colours, unit: float) -> Drawn:
                     shapes += _support(body.inside(place), unit)
             continue
         points = np.array(list(body.points.values()))
-        if len(points) > 1:
+        slots = [j for j in model.joints.values() if j.kind == "slot" and j.first == body.name]
+        if slots:
+            shapes += _slotted(body.name, points, [_slot_ends(results, slot, unit) for slot in slots], colour, unit)
+        elif len(points) > 1:
             ternary = len(outlines.hull(points)) > 2
             shapes.append(
                 Shape(body.name, outlines.rounded(points, unit), True, colour, 1.3, colour, 0.28 if ternary else 0.5)
@@ -70,6 +74,21 @@ def _planar_bodies(model: Model, colours: Colours, unit: float) -> Drawn:
             if point not in pinned and len(points) > 1
         ]
     return shapes, dots
+
+
+def _slotted(name: str, points: Array, slots: list[Array], colour: str, unit: float) -> list[Shape]:
+    """Return the plates that slots (their ends) are cut out of, under what runs in them, and links to points beside."""
+    shapes = []
+    for ends in slots:
+        line = np.concatenate([points, ends])
+        if len(outlines.hull(line)) > 2:
+            way, line = ends[1] - ends[0], ends
+            nearest = np.clip((points.mean(axis=0) - ends[0]) @ way / (way @ way), 0.0, 1.0)
+            link = np.concatenate([points, [ends[0] + nearest * way]])
+            shapes.append(Shape(name, outlines.rounded(link, unit), True, colour, 1.3, colour, 0.4, layer=1))
+        plate = outlines.rounded(line, PLATE * unit)
+        shapes.append(Shape(name, plate, True, colour, 1.3, colour, 0.4, layer=1))
+    return shapes
 
 
 def _support(place: Array, unit: float) -> list[Shape]:
@@ -92,14 +111,14 @@ def _planar_slide(model: Model, results: Results, joint: Joint, colours: Colours
     least, most = _travel(results, joint)
     axis, n = joint.axis_a, across(joint.axis_a)
     length, height = 4.6 * unit, 2.9 * unit
-    reach = length / 2 + 0.9 * unit if joint.kind == "P" else 1.2 * unit
+    if joint.kind == "slot":
+        window = outlines.rounded(_slot_ends(results, joint, unit), SLOT * unit)
+        cut = Shape(joint.first, window, True, colours[joint.first], 1.2, PAPER, 1.0, layer=1)
+        return [cut], [Dot(joint.second, joint.b, 0.62 * unit, PAPER, INK)]
+    reach = length / 2 + 0.9 * unit
     ends = np.array([joint.a + (least - reach) * axis, joint.a + (most + reach) * axis])
     colour = colours[joint.second]
     shapes: list[Shape] = []
-    if joint.kind == "slot":
-        edge = colours[joint.first]
-        shapes.append(Shape(joint.first, outlines.rounded(ends, 0.78 * unit), True, edge, 1.2, PAPER, 1.0, layer=3))
-        return shapes, [Dot(joint.second, joint.b, 0.62 * unit, PAPER, INK)]
     if joint.first == FRAME:
         down = model.bodies[FRAME].rotation @ n
         side = -n if down[1] > 1e-9 or (abs(down[1]) <= 1e-9 and down[0] > 0) else n
@@ -118,6 +137,12 @@ def _planar_slide(model: Model, results: Results, joint: Joint, colours: Colours
     shape = outlines.block(joint.b, joint.axis_b, length, height)
     shapes.append(Shape(joint.second, shape, True, colour, 1.3, _tint(colour), 1.0, layer=3))
     return shapes, []
+
+
+def _slot_ends(results: Results, joint: Joint, unit: float) -> Array:
+    """Return the ends of a slot's middle line: as far as its pin runs, with a little play."""
+    least, most = _travel(results, joint)
+    return np.array([joint.a + (least - 0.4 * unit) * joint.axis_a, joint.a + (most + 0.4 * unit) * joint.axis_a])
 
 
 def _tint(colour: str) -> str:
@@ -235,7 +260,8 @@ def spatial_symbols(
     for body in model.bodies.values():
         colour = colours[body.name]
         if body.name == FRAME:
-            shapes += [shape for point, local in body.points.items() if point in tied for shape in _tripod(local, unit)]
+            held = tied | _on_hinges(model)
+            shapes += [shape for point, local in body.points.items() if point in held for shape in _tripod(local, unit)]
             continue
         points = np.array(list(body.points.values()))
         if len(points) > 1:
@@ -263,6 +289,24 @@ def tied_points(model: Model) -> set[str | None]:
     """Return the points where something is held: by a joint, or by a driven distance."""
     ends = [point for driver in model.drivers.values() for point in driver.points or ()]
     return {*(joint.at for joint in model.joints.values()), *ends}
+
+
+def _on_hinges(model: Model) -> set[str | None]:
+    """Return the points of the frame where a hinge of it has another bearing: on its axis, at a point of its body."""
+    found: set[str | None] = set()
+    near = 1e-9 * model.size
+    for joint in model.joints.values():
+        if joint.kind != "R" or FRAME not in joint.bodies:
+            continue
+        mine, other = (joint.a, joint.axis_a), joint.second
+        if joint.first != FRAME:
+            mine, other = (joint.b, joint.axis_b), joint.first
+        held = [model.bodies[FRAME].inside(model.bodies[other].outside(p)) for p in model.bodies[other].points.values()]
+        for point, place in model.bodies[FRAME].points.items():
+            on_axis = np.linalg.norm(np.cross(place - mine[0], mine[1])) <= near
+            if on_axis and any(np.linalg.norm(place - p) <= near for p in held):
+                found.add(point)
+    return found
 
 
 def _tripod(place: Array, unit: float) -> list[Shape]:

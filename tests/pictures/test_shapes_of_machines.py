@@ -7,12 +7,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
 
 from assurgent import Mechanism, Results, four_bar
-from assurgent.mechanism.model import Model
+from assurgent.mechanism.model import FRAME, Model
+from assurgent.pictures.draw import _space
 from assurgent.pictures.hulls import faces
+from assurgent.pictures.outlines import hull
 from assurgent.pictures.points_of_interest import default_names
 from assurgent.pictures.scene import build
+from assurgent.pictures.shapes import PAPER
 from assurgent.pictures.telescopes import lengths
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -107,3 +112,66 @@ def test_the_scale_is_a_round_length_that_fits() -> None:
     length, words = scene.bar
     assert 0.05 * scene.span < length < 0.3 * scene.span
     assert words == f"{length:g} m"
+
+
+def test_a_slot_is_cut_out_of_its_body() -> None:
+    """Every corner of the slot lies inside the plate, which also holds the body's own points, under what runs in it."""
+    model, results = solved("scissor-lift")
+    scene = build(model, results)
+    slots = [j for j in model.joints.values() if j.kind == "slot" and j.first != FRAME]
+    assert slots
+    for slot in slots:
+        plate, window = (s for s in scene.shapes if s.body == slot.first)
+        assert window.fill == PAPER
+        assert plate.layer == window.layer < min(s.layer for s in scene.shapes if s.body == slot.second)
+        inside = hull(plate.outline)
+        for place in (*window.outline, *model.bodies[slot.first].points.values()):
+            grown = hull(np.concatenate([inside, place[None]]))
+            assert {tuple(p) for p in grown} == {tuple(p) for p in inside}
+
+
+def test_both_bearings_of_a_hinge_stand_on_the_ground() -> None:
+    """A point of the frame on a hinge's axis, where its body has one, is a bearing, too; E without one is not."""
+    m = Mechanism("arm", space="spatial")
+    for name, place in {"A": (0, 0, 0), "B": (1, 0, 0), "B2": (1, 0, 0), "C": (0.5, 1, 0), "E": (2, 0, 0)}.items():
+        m.point(name, place)
+    m.body("frame", ["A", "B", "E"])
+    m.body("arm", ["A", "B2", "C"])
+    m.joint("A", "R", ("frame", "arm"), at="A", axis=(1, 0, 0))
+    m.driver("turn", joint="A", angle="t")
+    scene = build(m.model(), m.run([0.0, 0.1]))
+    tops = {tuple(s.outline[0]) for s in scene.shapes if s.body == FRAME and len(s.outline) == 2 and s.layer == 0}
+    assert tops == {(0, 0, 0), (1, 0, 0)}
+
+
+def test_ends_of_cylinders_are_not_what_a_designer_looks_at() -> None:
+    """A barrel's far end E traces a path, but the bucket's tip T is what counts."""
+    m = Mechanism("digger")
+    for name, place in {"O": (0, 0), "P": (2, 1), "T": (3, 0.5), "Q": (1, -1), "E": (1.4, -0.2)}.items():
+        m.point(name, place)
+    m.body("frame", ["O", "Q"])
+    m.body("boom", ["O", "P", "T"])
+    m.body("barrel", ["Q", "E"])
+    m.body("rod", ["P"])
+    m.joint("O", "R", ("frame", "boom"), at="O")
+    m.joint("Q", "R", ("frame", "barrel"), at="Q")
+    m.joint("P", "R", ("rod", "boom"), at="P")
+    m.joint("C", "P", ("barrel", "rod"), at="P", through="Q", axis=(1, 2))
+    m.driver("lift", joint="C", displacement="sqrt(5) + 0.2*t")
+    assert default_names(m.run([0.0, 0.5, 1.0]), m.model()) == ["T"]
+
+
+@pytest.mark.parametrize("size", [(1.0, 1.0, 1.0), (5.0, 1.0, 0.2), (0.2, 0.2, 3.0)])
+def test_axes_in_space_leave_room_for_their_numbers(size: tuple[float, float, float]) -> None:
+    """Numbers and titles of the three axes stay within the drawing's half of a figure."""
+    figure = Figure(figsize=(11.5, 5.5))
+    left, _ = figure.subfigures(1, 2)
+    ax = left.add_subplot(projection="3d")
+    _space(ax, np.zeros(3), np.array(size))
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()
+    renderer = canvas.get_renderer()
+    for axis in (ax.xaxis, ax.yaxis, ax.zaxis):
+        box = axis.get_tightbbox(renderer)
+        assert left.bbox.x0 <= box.x0 < box.x1 <= left.bbox.x1
+        assert left.bbox.y0 <= box.y0 < box.y1 <= left.bbox.y1
