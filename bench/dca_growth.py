@@ -55,7 +55,7 @@ def prepared(model: Model) -> tuple[DcaSystem, Array]:
     bodies.bodies[0, 3] = 1.0
     settings = np.ones(N_SETTINGS)
     settings[:OPEN] = (
-        given.penalty, given.frequency, given.damping, given.position, given.velocity, given.acceleration,
+        given.penalty, given.omega, given.damping, given.position, given.velocity, given.acceleration,
     )  # fmt: skip
     places = [(*b.outside(inertia.centre[k]), b.angle) for k, b in enumerate(model.bodies.values())][1:]
     state = np.array(places, dtype=np.float64).ravel()

@@ -130,6 +130,9 @@ def _marked(results: Results) -> None:
             "cannot carry the motion there",
             highlight=False,
         )
+    loose = results.diagnostics.get("loose")
+    if loose and "stopped" not in results.diagnostics:
+        out.print(f"[yellow]![/] {escape(loose)}", highlight=False)
     marked = results.diagnostics.get("reactions")
     if marked:
         names = ", ".join(marked["not_unique"])

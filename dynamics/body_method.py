@@ -65,6 +65,10 @@ class BodyMethod(ABC):
         """Return the absolute tolerance of every entry of the state."""
         return np.full(len(self.y) - 1, tolerance)
 
+    def better(self) -> BodyMethod | None:
+        """Return what to run instead, from the start, where a setting that nobody asked for did not do."""
+        return None
+
     def diagnostics(self) -> dict[str, Any]:
         """Return what a method notes beside the common figures."""
         return {}

@@ -8,6 +8,7 @@ work of a right-hand side grows linearly with the number of bodies. `dca` stabil
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from .dca_head import (
     FACTORED,
     FAILURES,
     FREQUENCY,
+    GAP_P,
     ITERATIONS,
     N_SETTINGS,
     OPEN,
@@ -37,6 +39,11 @@ from .stepping import first_step
 
 ROUGH = 1e-6  # tolerances from here on are served by order 5, finer ones by order 8
 OPEN_JOINTS = 1e-8  # of the size: what a projection may leave of Φ
+# Of tolerance and size: what dca leaves of Φ. Where Ω is as quick as the motion it is at most 50 (five-bar and double
+# loop, 10 s); from some hundred on a singular pose may be left on another branch, and in the end nothing is followed.
+LOOSE, LOST = 50.0, 1e4
+RAISED, LEAST_RAISED = 4.0, 10.0  # a frequency instead of the paper's: times the quickest rotation, at least (rad/s)
+FINEST = 1e-13  # tolerance below which rounding errors decide
 SHOWN = 100  # bodies up to which the tree is written out
 MANY = 200  # bodies from which threads gain
 
@@ -53,9 +60,12 @@ class DivideAndConquer(BodyMethod):
         super().__init__(model, start, applied, reactions)
         given = model.simulation.dca
         settings = np.zeros(N_SETTINGS)
-        settings[[ALPHA, FREQUENCY, STABLE]] = given.penalty, given.frequency, given.damping
+        settings[[ALPHA, FREQUENCY, STABLE]] = given.penalty, given.omega, given.damping
         settings[[POSITION, VELOCITY, ACCELERATION]] = given.position, given.velocity, given.acceleration
-        settings[OPEN] = OPEN_JOINTS * max(model.size, 1.0)
+        size, tolerance = max(model.size, 1.0), max(model.simulation.tolerance, FINEST)
+        self.loose, self.opened = LOOSE * tolerance * size, False
+        drift = self.loose if given.frequency is None else LOST * tolerance * size
+        settings[OPEN] = OPEN_JOINTS * size if self.projected else drift
         self.assembly = DcaSystem(self.system, settings, given.iterations)
         self.tables = self.assembly.tables
         self.y = self.packed()
@@ -135,6 +145,9 @@ class DivideAndConquer(BodyMethod):
             self.t = float(control[stepping.TIME])
             if why == stepping.FAILED:
                 return Stop(self.t, f"at t = {self.t:.9g} s: the integrator's steps became too small")
+            if why == stepping.OPENED:
+                self.opened = True
+                return Stop(self.t, f"at t = {self.t:.9g} s: {self._drifted()}")
             self._give_turns()
             if arrived is not None and arrived():
                 break
@@ -149,6 +162,28 @@ class DivideAndConquer(BodyMethod):
             found[:] = np.nan
         return found
 
+    def _drifted(self) -> str:
+        """Return what to do where the constraints are brought back more slowly than the mechanism moves."""
+        given = self.model.simulation
+        return (
+            f"the joints come open (|Φ| = {self.tables.largest[GAP_P]:.1e} at a tolerance of {given.tolerance:.0e}): a "
+            f"frequency of {given.dca.omega:g} rad/s brings them back more slowly than the mechanism moves - give "
+            "[simulation.dca] frequency some times its quickest rotation, or use the method dca-projected"
+        )
+
+    def better(self) -> DivideAndConquer | None:
+        """Return a run from the start with a higher frequency, where joints came open and none was asked for."""
+        given = self.model.simulation
+        if not self.opened or given.dca.frequency is not None:
+            return None
+        bodies, d = np.concatenate([self.system.bodies[None], *(kept for _, kept, _, _ in self._noted)]), self.system.d
+        speed = bodies[..., 5:7] if d == 2 else bodies[..., 12:15]
+        turn = bodies[..., 7:] if d == 2 else bodies[..., 15:]
+        quick = max(float(np.abs(turn).max()), float(np.abs(speed).max()) / self.model.size)
+        dca = replace(given.dca, frequency=max(LEAST_RAISED, RAISED * quick))
+        model = replace(self.model, simulation=replace(given, dca=dca))
+        return type(self)(model, self.start, reactions=self.reactions)
+
     def diagnostics(self) -> dict[str, Any]:
         """Return the tree, the iterations, and the largest norms of Φ, Φ̇ and Φ̈."""
         tree, s = self.assembly.tree, self.tables
@@ -156,7 +191,10 @@ class DivideAndConquer(BodyMethod):
         if len(self.assembly.names) <= SHOWN:
             shown["tree"] = tree.described(self.assembly.names)
         position, velocity, acceleration = s.largest.tolist()
-        return {
+        loose = not self.projected and position > self.loose
+        notes: dict[str, Any] = {"loose": self._drifted()} if loose else {}
+        return notes | {
+            "frequency": self.model.simulation.dca.omega,
             "constraints": {"position": position, "velocity": velocity, "acceleration": acceleration},
             "iterations": int(s.counts[ITERATIONS]),
             "factorisations": int(s.counts[FACTORED]),

@@ -27,7 +27,7 @@ FIVE, EIGHT = 5, 8
 STAGES5, STAGES8 = 6, 12
 E5, P5 = np.array(RK45.E), np.array(RK45.P)
 PATIENCE = 200  # steps after which it returns in any case, so that the user can interrupt
-GO_ON, FAILED = 0, 1
+GO_ON, FAILED, OPENED = 0, 1, 2
 TIME, STEP, END, TOLERANCE, N_CONTROL = range(5)
 NEXT, STEPS, EVALUATIONS, ORDER, PROJECTED, N_COUNTS = range(6)
 
@@ -192,6 +192,8 @@ def advance(  # type: ignore[no-untyped-def]
         put(y, trial)
         put(K[0], F[8])
         control[TIME] = ahead
+        if carray(doubles(head[at.LARGEST]), FAR)[at.GAP_P] > carray(doubles(head[at.SETTINGS]), FAR)[at.OPEN]:
+            return OPENED
         if ahead >= end:
             return GO_ON
     return GO_ON

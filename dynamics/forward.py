@@ -77,6 +77,9 @@ def simulate(
         if isinstance(run, Partition):
             run.candidates = candidates
         record, stop = run.run(grid)
+        if isinstance(run, BodyMethod) and (better := run.better()) is not None:
+            run, run.scheme = better, scheme
+            record, stop = run.run(grid)
         parts = splits_of(model, record.motions, record.time)
         if not isinstance(run, BodyMethod):
             record, rods = without_spin(model, record)

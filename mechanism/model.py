@@ -265,15 +265,20 @@ LOOPS = ("projection", "baumgarte", "partitioning")
 @dataclass(frozen=True)
 class AugmentedLagrangian:
     """`[simulation.dca]`: penalty factor (per mean mass), frequency and damping of the constraints, iterations at most,
-    and their tolerances; the defaults are those of Malczyk and Frączek."""
+    and their tolerances; the defaults are those of Malczyk and Frączek. A frequency that is not given may be raised."""
 
     penalty: float = 1e6
-    frequency: float = 1.0
+    frequency: float | None = None
     damping: float = 1.0
     iterations: int = 10
     position: float = 1e-14
     velocity: float = 1e-12
     acceleration: float = 1e-10
+
+    @property
+    def omega(self) -> float:
+        """The frequency given, or the paper's."""
+        return 1.0 if self.frequency is None else self.frequency
 
 
 @dataclass(frozen=True)
