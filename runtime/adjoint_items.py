@@ -9,10 +9,10 @@ from __future__ import annotations
 import numpy as np
 from numba import carray, njit
 
-from .sequencer import CALL_SIZE, FAR, OPTIONS, STRIDE
+from .sequencer import CALL_SIZE, FAR, INTERNAL, STRIDE
 from .sources import dated
 
-SUMS = {**OPTIONS, "no_cpython_wrapper": True, "fastmath": {"contract", "nsz", "reassoc"}}
+SUMS = {**INTERNAL, "fastmath": {"contract", "nsz", "reassoc"}}
 
 
 @njit(**SUMS)

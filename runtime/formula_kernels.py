@@ -1,25 +1,30 @@
 """The compiled interpreter of formulas, and of tables, over lanes: see `time_functions` for what the arrays hold.
 
-Each operation is one loop over the lanes of a block, straight-line where its functions allow it, so that it
-vectorises. All orders are computed together: they are what a loop has in its registers anyway.
+Sums and products with numbers it does itself; every other operation is called by the address that stands in the step,
+so that only those are compiled which somebody's formulas have.
 """
 
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numba import carray, cfunc, njit
+from numba import carray, cfunc
 
 from .formula_operations import (
     ADD,
     ATAN2,
     COS,
     DIVIDE,
+    DIVIDE_BY,
     END,
+    GREATER,
+    GREATER_EQUAL,
     IF,
-    INTERNAL,
+    LESS,
+    LESS_EQUAL,
     LEVEL,
     MAX,
     MIN,
@@ -32,6 +37,8 @@ from .formula_operations import (
     RAISE,
     ROW,
     SCALE,
+    SCALE_BY,
+    SIN,
     SUBTRACT,
     WHOLE,
     G,
@@ -58,47 +65,108 @@ from .formula_operations import (
     waves,
     whole,
 )
+from .sequencer import caller
 from .sources import dated
 from .time_functions import ENTRY, HEAD, LINEAR, STEP, TABLE
 from .time_functions import LANES as BLOCK
 from .time_kernels import ARGUMENTS, INTEGERS, PLAIN
 
 
-@njit(**INTERNAL)
-def apply(op, x, d, a, b, exponent, n):  # type: ignore[no-untyped-def]
-    """Powers and functions of one argument."""
-    if op == POWER:
-        power(x, a, b, n)
-    elif op == WHOLE:
-        whole(x, a, exponent, n)
-    elif op <= COS:
-        waves(op, x, a, n)
-    else:
-        outer(op, x, a, n)
-    compose(x, d, a, n)
+# ---- operations, each compiled where a formula has it ---------------------------------------------------------------
+# x: registers; d, a, b, c: where result and arguments stand; n: lanes of the block
+def powers(x_at, op, d, a, b, c, n):  # type: ignore[no-untyped-def]
+    x = carray(x_at, END)
+    power(x, np.uint64(a), np.uint64(b), np.uint64(n))
+    compose(x, np.uint64(d), np.uint64(a), np.uint64(n))
+    return 0
 
 
-@njit(**INTERNAL)
-def operate(op, x, d, a, b, c, n):  # type: ignore[no-untyped-def]
-    """Operations of two or three arguments."""
-    if op in (ADD, SUBTRACT):
-        add(op, x, d, a, b, n)
-    elif op == MULTIPLY:
-        multiply(x, d, a, b, n)
-    elif op == DIVIDE:
-        divide(x, d, a, b, n)
-    elif op <= NEGATE:
-        scale(op, x, d, a, b, n)
-    elif op == IF:
-        select(x, d, a, b, c, n)
-    elif op in (MIN, MAX):
-        extreme(op, x, d, a, b, n)
-    elif op == ATAN2:
-        arctangent(x, d, a, b, n)
-    elif op == RAISE:
-        raised(x, d, a, b, n)
-    else:
-        compare(op, x, d, a, b, n)
+def whole_powers(x_at, op, d, a, b, c, n):  # type: ignore[no-untyped-def]
+    x = carray(x_at, END)
+    whole(x, np.uint64(a), b, np.uint64(n))
+    compose(x, np.uint64(d), np.uint64(a), np.uint64(n))
+    return 0
+
+
+def sines(x_at, op, d, a, b, c, n):  # type: ignore[no-untyped-def]
+    x = carray(x_at, END)
+    waves(op, x, np.uint64(a), np.uint64(n))
+    compose(x, np.uint64(d), np.uint64(a), np.uint64(n))
+    return 0
+
+
+def functions(x_at, op, d, a, b, c, n):  # type: ignore[no-untyped-def]
+    x = carray(x_at, END)
+    outer(op, x, np.uint64(a), np.uint64(n))
+    compose(x, np.uint64(d), np.uint64(a), np.uint64(n))
+    return 0
+
+
+def sums(x_at, op, d, a, b, c, n):  # type: ignore[no-untyped-def]
+    add(op, carray(x_at, END), np.uint64(d), np.uint64(a), np.uint64(b), np.uint64(n))
+    return 0
+
+
+def products(x_at, op, d, a, b, c, n):  # type: ignore[no-untyped-def]
+    multiply(carray(x_at, END), np.uint64(d), np.uint64(a), np.uint64(b), np.uint64(n))
+    return 0
+
+
+def quotients(x_at, op, d, a, b, c, n):  # type: ignore[no-untyped-def]
+    divide(carray(x_at, END), np.uint64(d), np.uint64(a), np.uint64(b), np.uint64(n))
+    return 0
+
+
+def scalings(x_at, op, d, a, b, c, n):  # type: ignore[no-untyped-def]
+    scale(op, carray(x_at, END), np.uint64(d), np.uint64(a), np.uint64(b), np.uint64(n))
+    return 0
+
+
+def choices(x_at, op, d, a, b, c, n):  # type: ignore[no-untyped-def]
+    select(carray(x_at, END), np.uint64(d), np.uint64(a), np.uint64(b), np.uint64(c), np.uint64(n))
+    return 0
+
+
+def extremes(x_at, op, d, a, b, c, n):  # type: ignore[no-untyped-def]
+    extreme(op, carray(x_at, END), np.uint64(d), np.uint64(a), np.uint64(b), np.uint64(n))
+    return 0
+
+
+def arctangents(x_at, op, d, a, b, c, n):  # type: ignore[no-untyped-def]
+    arctangent(carray(x_at, END), np.uint64(d), np.uint64(a), np.uint64(b), np.uint64(n))
+    return 0
+
+
+def moving_powers(x_at, op, d, a, b, c, n):  # type: ignore[no-untyped-def]
+    raised(carray(x_at, END), np.uint64(d), np.uint64(a), np.uint64(b), np.uint64(n))
+    return 0
+
+
+def comparisons(x_at, op, d, a, b, c, n):  # type: ignore[no-untyped-def]
+    compare(op, carray(x_at, END), np.uint64(d), np.uint64(a), np.uint64(b), np.uint64(n))
+    return 0
+
+
+CALLED: dict[int, Callable[..., Any]] = {
+    POWER: powers, WHOLE: whole_powers, SIN: sines, COS: sines, ADD: sums, SUBTRACT: sums, MULTIPLY: products,
+    DIVIDE: quotients, SCALE_BY: scalings, DIVIDE_BY: scalings, NEGATE: scalings, IF: choices, MIN: extremes,
+    MAX: extremes, ATAN2: arctangents, RAISE: moving_powers, LESS: comparisons, LESS_EQUAL: comparisons,
+    GREATER: comparisons, GREATER_EQUAL: comparisons,
+}  # fmt: skip
+
+
+@functools.cache
+def _compiled(function: Callable[..., Any]) -> Any:
+    return cfunc(f"int64(CPointer(float64){', int64' * 6})", cache=True, error_model="numpy")(dated(function))
+
+
+def operation(op: int) -> int:
+    """Return the address of the compiled operation; 0 of those that the interpreter does itself."""
+    return int(_compiled(CALLED.get(op, functions)).address) if op > SCALE else 0
+
+
+# ---- the interpreter ------------------------------------------------------------------------------------------------
+call7 = caller(7)
 
 
 @dated
@@ -114,6 +182,7 @@ def _interpret(  # type: ignore[no-untyped-def]
     q, qdot, qddot, qdddot = carray(q_at, END), carray(qdot_at, END), carray(qddot_at, END), carray(qdddot_at, END)
     rows, sources, tangents = carray(rows_at, END), carray(sources_at, END), carray(tangents_at, END)
     x = carray(work_at, END)
+    registers = x.ctypes.data
     bad, u_designs, u_instants = 0, np.uint64(designs), np.uint64(instants)
     for begin in range(first, last, BLOCK):
         start, n = np.uint64(begin), np.uint64(min(BLOCK, last - begin))
@@ -133,19 +202,15 @@ def _interpret(  # type: ignore[no-untyped-def]
             for step in range(steps):
                 e = at + np.uint64(1 + STEP * step)
                 op = code[e]
-                d, a = np.uint64(code[e + np.uint64(1)]), np.uint64(code[e + np.uint64(2)])
-                b, c = np.uint64(code[e + np.uint64(3)]), np.uint64(code[e + np.uint64(4)])
-                if op >= POWER:
-                    apply(op, x, d, a, b, code[e + np.uint64(3)], n)
-                elif op <= LEVEL:
-                    if op == ROW:
-                        spread(x, d, par, a * u_designs, u_instants, start, n)
-                    else:
-                        fill(op, x, d, numbers[own + a], n)
-                elif op <= SCALE:
-                    affine(op, x, d, a, numbers[own + b], n)
+                d, a, b = code[e + np.uint64(1)], code[e + np.uint64(2)], code[e + np.uint64(3)]
+                if op > SCALE:
+                    call7(code[e + np.uint64(5)], (registers, op, d, a, b, code[e + np.uint64(4)], np.int64(n)))
+                elif op > LEVEL:
+                    affine(op, x, np.uint64(d), np.uint64(a), numbers[own + np.uint64(b)], n)
+                elif op == ROW:
+                    spread(x, np.uint64(d), par, np.uint64(a) * u_designs, u_instants, start, n)
                 else:
-                    operate(op, x, d, a, b, c, n)
+                    fill(op, x, np.uint64(d), numbers[own + np.uint64(a)], n)
             o = np.uint64(rows[i] * stride) + start
             for column in range(columns):
                 spread(x, G, tangents, np.uint64((sources[i] * columns + column) * designs), u_instants, start, n)

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..common.errors import AssemblyError, InputError, nearest
 from ..common.status import MESSAGES, OK, SINGULAR
-from .machine_code import forgive_damage
+from .machine_code import prepare
 from .value_shapes import count_of, parts_of, shape_of
 
 Array = NDArray[np.float64]
@@ -40,7 +40,7 @@ class GroupType:
     """One group type; vectors may be given as arrays or by names, ``{"A": (0, 0), "theta": 0.3}``."""
 
     def __init__(self, module: ModuleType) -> None:
-        forgive_damage()
+        prepare()
         self.module = module
         self.name: str = module.NAME
         self.space: str = module.SPACE

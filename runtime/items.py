@@ -12,7 +12,7 @@ from numba import carray, njit
 from ..common import turns
 from ..common.turns import LARGEST_MISS, LARGEST_WAY, TURN
 from . import lanemath as math
-from .sequencer import CHANGE_STRIDE, COLUMN_STRIDE, COLUMNS, FAR, OPTIONS, ORDERS, START, STRIDE
+from .sequencer import CHANGE_STRIDE, COLUMN_STRIDE, COLUMNS, FAR, INTERNAL, ORDERS, START, STRIDE
 from .sources import dated
 
 
@@ -69,7 +69,7 @@ def constant_changes(  # type: ignore[no-untyped-def]
     return 0
 
 
-@njit(**OPTIONS)
+@njit(**INTERNAL)
 @dated
 def combined(item, at, numbers, source, target, o, n, first, last):  # type: ignore[no-untyped-def]
     """Write one combination of rows of `source` into `target`; item[at]: its row, number of terms, rows and places."""
@@ -166,7 +166,7 @@ def affine(  # type: ignore[no-untyped-def]
     return 0
 
 
-@njit(**OPTIONS)
+@njit(**INTERNAL)
 @dated
 def combined_changes(item, at, numbers, changes, source, target, again, o, n, first, last):  # type: ignore[no-untyped-def]
     """Write the change of one combination: of its rows in `again` times factors, and of the factors times rows."""
@@ -203,10 +203,10 @@ def combination_changes(  # type: ignore[no-untyped-def]
     return 0
 
 
-next_to, begun, way = (njit(**OPTIONS)(dated(f)) for f in (turns.next_to, turns.begun, turns.way))
+next_to, begun, way = (njit(**INTERNAL)(dated(f)) for f in (turns.next_to, turns.begun, turns.way))
 
 
-@njit(**OPTIONS)
+@njit(**INTERNAL)
 @dated
 def combine_at(item, e, numbers, q, n, k):  # type: ignore[no-untyped-def]
     """The combination at item[e] (number of terms, then row and place of each) in lane k."""
@@ -216,7 +216,7 @@ def combine_at(item, e, numbers, q, n, k):  # type: ignore[no-untyped-def]
     return total
 
 
-@njit(**OPTIONS)
+@njit(**INTERNAL)
 @dated
 def principal(item, numbers, q, qdot, qddot, out, outdot, outddot, n, first, last):  # type: ignore[no-untyped-def]
     """Write the angle between -π and π of a direction whose components are one or two terms each, and its rates."""

@@ -12,13 +12,11 @@ from numba import carray, njit
 
 from ..common.turns import LARGEST_MISS, LARGEST_WAY
 from .items import begun, next_to, way
-from .sequencer import CALL_SIZE, FAR, OPTIONS, ORDERS, STRIDE
+from .sequencer import CALL_SIZE, FAR, INTERNAL, ORDERS, STRIDE
 from .sources import dated
 
-INLINED = {**OPTIONS, "no_cpython_wrapper": True}
 
-
-@njit(**INLINED)
+@njit(**INTERNAL)
 @dated
 def component(item, e, numbers, q, n, k):  # type: ignore[no-untyped-def]
     """The value of the combination at item[e] in lane k."""
@@ -28,7 +26,7 @@ def component(item, e, numbers, q, n, k):  # type: ignore[no-untyped-def]
     return total
 
 
-@njit(**INLINED)
+@njit(**INTERNAL)
 @dated
 def behind(item, e, count):  # type: ignore[no-untyped-def]
     """Where what follows `count` combinations begins."""
@@ -37,7 +35,7 @@ def behind(item, e, count):  # type: ignore[no-untyped-def]
     return e
 
 
-@njit(**INLINED)
+@njit(**INTERNAL)
 @dated
 def term(item, e, j, numbers, n, begin):  # type: ignore[no-untyped-def]
     """Row and factor of term j of the combination at item[e]; where there is none, the first with the factor zero."""
@@ -46,7 +44,7 @@ def term(item, e, j, numbers, n, begin):  # type: ignore[no-untyped-def]
     return np.uint64(item[e + 1] * n) + begin, 0.0
 
 
-@njit(**INLINED)
+@njit(**INTERNAL)
 @dated
 def write_plane(item, e, f, numbers, q, n, call, first, last, out, at):  # type: ignore[no-untyped-def]
     """Write two components of at most four terms each at asked lanes that follow each other."""
@@ -69,7 +67,7 @@ def write_plane(item, e, f, numbers, q, n, call, first, last, out, at):  # type:
         out[o + two * i + np.uint64(1)] = (b0 * q[y0 + i] + b1 * q[y1 + i]) + (b2 * q[y2 + i] + b3 * q[y3 + i])
 
 
-@njit(**INLINED)
+@njit(**INTERNAL)
 @dated
 def write_one(item, e, numbers, q, n, call, first, last, out, at, width):  # type: ignore[no-untyped-def]
     """Write one component at asked lanes that follow each other, `width` apart, four terms at a time."""
@@ -86,7 +84,7 @@ def write_one(item, e, numbers, q, n, call, first, last, out, at, width):  # typ
             out[o + w * i] += a0 * q[x0 + i]
 
 
-@njit(**INLINED)
+@njit(**INTERNAL)
 @dated
 def write_components(item, width, numbers, q, n, call, first, last, out, at):  # type: ignore[no-untyped-def]
     """Write the combinations from item[4] on at all asked lanes."""
@@ -123,7 +121,7 @@ def write_rows(  # type: ignore[no-untyped-def]
     return 0
 
 
-@njit(**INLINED)
+@njit(**INTERNAL)
 @dated
 def whole_turns(item, numbers, q, n, k, value):  # type: ignore[no-untyped-def]
     """What whole turns add to an angle at the first lane: next to its driver, or so that it starts in (-π, π].
@@ -157,7 +155,7 @@ def write_angle(  # type: ignore[no-untyped-def]
     return 0
 
 
-@njit(**INLINED)
+@njit(**INTERNAL)
 @dated
 def write_difference(row, other, shift, q, n, call, first, last, out, at):  # type: ignore[no-untyped-def]
     """Write the difference of two rows (of which one may be missing: below zero) plus a number at the asked lanes."""
@@ -203,7 +201,7 @@ def write_displacement(  # type: ignore[no-untyped-def]
     return 0
 
 
-@njit(**INLINED)
+@njit(**INTERNAL)
 @dated
 def vector(item, e, numbers, q, n, k):  # type: ignore[no-untyped-def]
     """Three components at item[e]."""
@@ -213,7 +211,7 @@ def vector(item, e, numbers, q, n, k):  # type: ignore[no-untyped-def]
     return x, y, component(item, g, numbers, q, n, k)
 
 
-@njit(**INLINED)
+@njit(**INTERNAL)
 @dated
 def spin(item, e, numbers, q, rates, n, k):  # type: ignore[no-untyped-def]
     """Half the sum of axis × rate over three axes at item[e], with the rates of either order: ω, or α."""

@@ -8,8 +8,8 @@ from __future__ import annotations
 import numpy as np
 from numba import carray, njit
 
-from .output_items import INLINED, vector
-from .sequencer import CALL_SIZE, FAR, STRIDE
+from .output_items import vector
+from .sequencer import CALL_SIZE, FAR, INTERNAL, STRIDE
 from .sources import dated
 
 # Of a sum of bounds a hundred times the errors and more, for a radian of a rod's way, and at the least: above, its
@@ -17,25 +17,25 @@ from .sources import dated
 ROUGH = 1e-8
 
 
-@njit(**INLINED)
+@njit(**INTERNAL)
 @dated
 def dot(a, b):  # type: ignore[no-untyped-def]
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
 
-@njit(**INLINED)
+@njit(**INTERNAL)
 @dated
 def cross(a, b):  # type: ignore[no-untyped-def]
     return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
 
 
-@njit(**INLINED)
+@njit(**INTERNAL)
 @dated
 def triple(x, at):  # type: ignore[no-untyped-def]
     return x[at], x[at + 1], x[at + 2]
 
 
-@njit(**INLINED)
+@njit(**INTERNAL)
 @dated
 def fan(h, a, b, rate, bend, other_rate, other_bend):  # type: ignore[no-untyped-def]
     """The area between a path on the sphere from a to b and the great circle, seen from a; its rates at b and at a.
@@ -51,7 +51,7 @@ def fan(h, a, b, rate, bend, other_rate, other_bend):  # type: ignore[no-untyped
     return h * (0.5 * last - slope / 12.0) + more, more
 
 
-@njit(**INLINED)
+@njit(**INTERNAL)
 @dated
 def transported(h, a, a1, a2, b, b1, b2, p):  # type: ignore[no-untyped-def]
     """Carry a direction p across a to b without spin: the shortest turn, and the area that the path encloses with it.
@@ -73,7 +73,7 @@ def transported(h, a, a1, a2, b, b1, b2, p):  # type: ignore[no-untyped-def]
     return (x / size, y / size, z / size), max(abs(more), abs(less))
 
 
-@njit(**INLINED)
+@njit(**INTERNAL)
 @dated
 def chord(a, b):  # type: ignore[no-untyped-def]
     return np.sqrt((b[0] - a[0]) ** 2 + (b[1] - a[1]) ** 2 + (b[2] - a[2]) ** 2)
@@ -120,7 +120,7 @@ def write_rod(  # type: ignore[no-untyped-def]
     return 0 if miss <= ROUGH * path else 1
 
 
-@njit(**INLINED | {"no_cpython_wrapper": False})
+@njit(**INTERNAL | {"no_cpython_wrapper": False})
 @dated
 def carry(t, u, rate, bend, p):  # type: ignore[no-untyped-def]
     """Carry p[0], across the direction u[0], along its path into p (lane, component); the error's bound a radian."""

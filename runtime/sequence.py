@@ -217,7 +217,7 @@ class Sequence:
         key = (phase, chosen, folded, at_once)
         if key not in self._steps:
             found = [row for i in chosen if (row := self._step(phase, self.items[i], folded, at_once)) is not None]
-            self._steps[key] = np.array(found, dtype=np.int64).reshape(len(found), 6)
+            self._steps[key] = np.array(found, dtype=np.int64).reshape(len(found), 7)
         return self._steps[key]
 
     def _step(self, phase: str, item: Item, folded: bool, at_once: bool) -> list[int] | None:
@@ -230,12 +230,16 @@ class Sequence:
         if address == 0:
             return None
         if item.kind != "group":
-            return [address, 0, item.place, 0, -1, 0]
+            return [address, 0, item.place, 0, -1, 0, 0]
         assert isinstance(item.step, GroupStep)
         assembly = entry("assembly", item, 0) if phase in ("td", "3ot", "positions") else 0
-        settle = entry("settle", item, 0) if at_once and phase == "td" else 0
+        settle, seeds = entry("settle", item, 0) if at_once and phase == "td" else 0, 0
+        if settle:
+            from .newton_lanes import compiled
+
+            seeds = int(compiled().address)
         r = len(item.step.phi_rows) * (-1 if item.closed else 1)
-        return [address, assembly, item.place, len(item.step.h_rows), r, settle]
+        return [address, assembly, item.place, len(item.step.h_rows), r, settle, seeds]
 
     def of_kind(self, *kinds: str) -> list[int]:
         """Return the numbers of the items of some kinds."""

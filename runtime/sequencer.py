@@ -23,6 +23,8 @@ OPTIONS: dict[str, Any] = {
     "cache": True, "error_model": "numpy", "fastmath": {"contract"}, "nogil": True, "no_cfunc_wrapper": True,
     "_nrt": False,
 }  # fmt: skip
+# what is called by compiled code alone is neither kept on disk on its own nor wrapped for Python
+INTERNAL: dict[str, Any] = {**OPTIONS, "cache": False, "no_cpython_wrapper": True}
 CALLED: dict[str, Any] = {"cache": True, "error_model": "numpy", "fastmath": {"contract"}}
 _INTS, _FLOATS = types.CPointer(types.int64), types.CPointer(types.float64)
 # item, numbers, changes, signs, t; q, qdot, qddot; out, outdot, outddot; call; first, last; work
@@ -32,8 +34,8 @@ N_ARGUMENTS = 15
 # places in the integers of a call
 STRIDE, START, COLUMNS, COLUMN_STRIDE, CHANGE_STRIDE, ITERATIONS, SKIPPED, ORDERS, CALL_SIZE = range(9)
 # columns of the table of steps: address, address of the assembly (0: none), place of the item's table, first φ, number
-# (negative: of a closed form), address of Newton for all lanes at once (0: none)
-ADDRESS, ASSEMBLY, PLACE, PHI, N_PHI, SETTLE, STEP_SIZE = range(7)
+# (negative: of a closed form), address of Newton for seeded lanes (0: none), and of what seeds them (`newton_lanes`)
+ADDRESS, ASSEMBLY, PLACE, PHI, N_PHI, SETTLE, AT_ONCE, STEP_SIZE = range(8)
 # columns of the report of a look at the quality
 LEAST, LEAST_AT, RESIDUAL, SUSPECTS, REPORT_SIZE = range(5)
 # what may have happened between two lanes: nothing, the group came near to singularity, it jumped, the step is too long
@@ -42,12 +44,7 @@ CLOSE = 0.6  # conditioning of two lanes together above which neither is near to
 EXPLAINED = 1e-3  # miss of the predictions of a step, as a share of its way, that leaves no doubt
 STEEP = 0.35  # change of the conditioning between two lanes that is not trusted
 FAR_OFF = 0.08  # distance from the prediction, as a share of the way of the step, that is not trusted
-# Newton at once: lanes of one serial step where it is not one lane, lanes worth it, and steps of one lane after a
-# longer one that was not trusted.
-SHORTEST, LONGEST, FEWEST, PAUSE = 4, 32, 32, 16
-# The miss of the predictions as a share of the way of a step, which grows with its square: a long step is taken only
-# below TRUSTED, and the next one is shorter above HARD, longer where it will stay below it.
-TRUSTED, HARD = 0.06, 0.03
+FEWEST = 32  # lanes worth to be done at once
 FAR = 1 << 40  # arrays come to C functions as bare pointers: their lengths are not looked at
 BLOCK = 12288  # lanes of a block: the rows of an item and of the one before stay near, and calls are few
 
@@ -73,6 +70,7 @@ def caller(n: int) -> Any:
 
 
 call_item = caller(N_ARGUMENTS)
+call_at_once = caller(N_ARGUMENTS + 5)
 
 
 @njit(**OPTIONS)
@@ -85,7 +83,7 @@ def sequence(steps, tables, numbers, changes, signs, edges, t, state, out, call,
     (0 ends the run). `report`, where it is not empty: what the lanes of `out` say about a step's quality.
     """
     q, qdot, qddot = state[0].ctypes.data, state[1].ctypes.data, state[2].ctypes.data
-    settles = steps.shape[1] > SETTLE  # a table may end before that column
+    may_settle = steps.shape[1] > AT_ONCE  # a table may end before that column
     for i in range(len(edges) - 1):
         for first in range(edges[i], edges[i + 1], block):
             last = min(first + block, edges[i + 1])
@@ -101,8 +99,9 @@ def sequence(steps, tables, numbers, changes, signs, edges, t, state, out, call,
                     if modes[j] == 0:
                         lost[j] = first
                         return
-                if settles and steps[j, SETTLE] != 0 and last - first >= FEWEST:
-                    without = at_once(steps[j], tables, t, out, call, arguments)
+                if may_settle and steps[j, AT_ONCE] != 0 and last - first >= FEWEST:
+                    read = (steps[j].ctypes.data, item, call.ctypes.data, t.ctypes.data, out.ctypes.data)
+                    without = call_at_once(steps[j, AT_ONCE], (*read, *arguments))
                 else:
                     without = call_item(steps[j, ADDRESS], arguments)
                 if without > 0 and first < lost[j]:
@@ -111,67 +110,7 @@ def sequence(steps, tables, numbers, changes, signs, edges, t, state, out, call,
                     look(out[0, 0], out[1, 0], state, t, tables, steps[j], first, last, report[j])
 
 
-@njit(**OPTIONS)
-@dated
-def at_once(step, tables, t, out, call, arguments):  # type: ignore[no-untyped-def]
-    """Newton over the lanes of a block: serial steps over several lanes hold the branch, the others are done at once.
-
-    As long as the predictions of a step, forth and back, meet its ends well enough, the lanes between are seeded by
-    interpolation and wait for the function that solves all of them at once; elsewhere, and where a lane does not
-    settle, the serial sweep does lane by lane. Returns the number of lanes without a solution: all from the first on.
-    """
-    rows = tables[step[PLACE] + step[PHI] : step[PLACE] + step[PHI] + step[N_PHI]]
-    first, last = arguments[12], arguments[13]
-    if one_lane(step, arguments, call, first, 0) > 0:
-        return without_solution(rows, out, first, last)
-    a, run, size, pause, waiting = first, first + 1, 1, 0, False
-    while a + 1 < last:
-        b = min(a + size, last - 1)
-        failed = one_lane(step, arguments, call, b, b - a - 1)
-        share = missed(rows, t, out, a, b) if failed == 0 else np.inf
-        if b > a + 1:
-            if not share <= TRUSTED:
-                size = size // 2 if size > SHORTEST else 1
-                pause = PAUSE
-                continue
-            seed(rows, t, out, a, b)
-            waiting = True
-        else:
-            if waiting:  # a step of one lane ends a run of longer ones
-                k = finish(step, rows, arguments, call, out, run, b)
-                if k < b:
-                    return without_solution(rows, out, k, last)
-                waiting = False
-            if failed > 0:
-                return without_solution(rows, out, b, last)
-            run = b + 1
-        a = b
-        if size == 1:
-            pause -= 1
-            if pause < 0 and share * SHORTEST * SHORTEST < HARD:
-                size = SHORTEST
-        elif share > HARD and size > SHORTEST:
-            size = size // 2
-        elif share * 4.0 < HARD and size < LONGEST:
-            size += size
-    if waiting:
-        k = finish(step, rows, arguments, call, out, run, last)
-        if k < last:
-            return without_solution(rows, out, k, last)
-    return 0
-
-
-@njit(**OPTIONS)
-@dated
-def one_lane(step, arguments, call, k, skipped):  # type: ignore[no-untyped-def]
-    """Do one lane by the serial sweep, predicted from the lane `skipped` + 1 before it; 1 where it has no solution."""
-    call[SKIPPED] = skipped
-    failed = call_item(step[ADDRESS], (*arguments[:12], np.int64(k), np.int64(k + 1), arguments[14]))
-    call[SKIPPED] = 0
-    return failed
-
-
-@njit(**OPTIONS)
+@njit(**INTERNAL)
 @dated
 def missed(rows, t, out, a, b):  # type: ignore[no-untyped-def]
     """By how much the second-order predictions from lane a to b and back miss, as a share of the way between them.
@@ -188,50 +127,7 @@ def missed(rows, t, out, a, b):  # type: ignore[no-untyped-def]
     return miss / way
 
 
-@njit(**OPTIONS)
-@dated
-def seed(rows, t, out, a, b):  # type: ignore[no-untyped-def]
-    """Write φ of the lanes between a and b by quintic Hermite interpolation of φ and its rates there."""
-    H, begin = t[b] - t[a], t[a]
-    inverse = 1.0 / H
-    for row in rows:
-        line = out[0, row]
-        x, v, w = out[0, row, a], H * out[1, row, a], 0.5 * H * H * out[2, row, a]
-        y, u, z = out[0, row, b], H * out[1, row, b], 0.5 * H * H * out[2, row, b]
-        d, e, f = y - x - v - w, u - v - 2.0 * w, z - w
-        c3, c4, c5 = 10.0 * d - 4.0 * e + f, -15.0 * d + 7.0 * e - 2.0 * f, 6.0 * d - 3.0 * e + f
-        for k in range(np.uint64(a + 1), np.uint64(b)):
-            s = (t[k] - begin) * inverse
-            line[k] = x + s * (v + s * (w + s * (c3 + s * (c4 + s * c5))))
-
-
-@njit(**OPTIONS)
-@dated
-def finish(step, rows, arguments, call, out, first, last):  # type: ignore[no-untyped-def]
-    """Solve seeded lanes at once, one by one where they are few or do not settle; the first without a solution."""
-    few = last - first < FEWEST
-    if not few:
-        lanes = (np.int64(first), np.int64(last), arguments[14])
-        if call_item(step[SETTLE], (*arguments[:12], *lanes)) == 0:
-            return last
-    for k in range(first, last):
-        if (few or not np.isfinite(out[0, rows[0], k])) and one_lane(step, arguments, call, k, 0) > 0:
-            return k
-    return last
-
-
-@njit(**OPTIONS)
-@dated
-def without_solution(rows, out, k, last):  # type: ignore[no-untyped-def]
-    """Make all lanes after k, which has no solution, NaN, as those are that would go on from it; their number."""
-    for row in rows:
-        for order in range(3):
-            for i in range(k + 1, last):
-                out[order, row, i] = np.nan
-    return last - k
-
-
-@njit(**OPTIONS)
+@njit(**INTERNAL)
 @dated
 def look(kappa, residual, state, t, tables, step, first, last, report):  # type: ignore[no-untyped-def]
     """Note the least conditioning, the largest residual, and the number of steps that a closer look is due to."""
@@ -256,7 +152,7 @@ def look(kappa, residual, state, t, tables, step, first, last, report):  # type:
             report[SUSPECTS] += not missed(rows, t, state, k, k + 1) <= FAR_OFF
 
 
-@njit(**OPTIONS)
+@njit(**INTERNAL)
 @dated
 def close_calls(kappa, t, least, first, last):  # type: ignore[no-untyped-def]
     """The number of steps in which the conditioning, `least` at its least, may reach zero or changes too much."""
@@ -271,7 +167,7 @@ def close_calls(kappa, t, least, first, last):  # type: ignore[no-untyped-def]
     return found
 
 
-@njit(**OPTIONS)
+@njit(**INTERNAL)
 @dated
 def leaps(rows, t, state, first, last):  # type: ignore[no-untyped-def]
     """The number of steps in which a closed form may have changed its branch: rows jump, or leave their rates."""
@@ -284,7 +180,7 @@ def leaps(rows, t, state, first, last):  # type: ignore[no-untyped-def]
     return found
 
 
-@njit(**{**OPTIONS, "fastmath": {"contract", "nnan", "nsz"}})
+@njit(**{**INTERNAL, "fastmath": {"contract", "nnan", "nsz"}})
 @dated
 def extremes(kappa, residual, first, last):  # type: ignore[no-untyped-def]
     """The least conditioning and the largest residual, in vectors of lanes, and the number of lanes with numbers."""
@@ -297,13 +193,13 @@ def extremes(kappa, residual, first, last):  # type: ignore[no-untyped-def]
     return least, largest, numbers
 
 
-@njit(**OPTIONS)
+@njit(**INTERNAL)
 @dated
 def is_number(x):  # type: ignore[no-untyped-def]
     return x - x == 0.0
 
 
-@njit(**OPTIONS)
+@njit(**INTERNAL)
 @dated
 def nearing(kappa, t, k, first, last):  # type: ignore[no-untyped-def]
     """Whether the conditioning may reach zero between lanes k and k + 1: it falls towards there fast enough."""
@@ -320,7 +216,7 @@ def nearing(kappa, t, k, first, last):  # type: ignore[no-untyped-def]
     return NEAR if near else LONG if change > STEEP else NOTHING
 
 
-@njit(**OPTIONS)
+@njit(**INTERNAL)
 @dated
 def jumps(x, first, last, size):  # type: ignore[no-untyped-def]
     """The number of steps in which a row changes by far more than in those before and behind."""
@@ -332,14 +228,14 @@ def jumps(x, first, last, size):  # type: ignore[no-untyped-def]
     return found
 
 
-@njit(**OPTIONS)
+@njit(**INTERNAL)
 @dated
 def jumped(before, here, there, behind, size):  # type: ignore[no-untyped-def]
     """Whether the step from here to there is long, and far longer than its neighbours."""
     return abs(there - here) > max(0.1 * size, 2.5 * (abs(here - before) + abs(behind - there)))
 
 
-@njit(**OPTIONS)
+@njit(**INTERNAL)
 @dated
 def largest_of(rows, state, k):  # type: ignore[no-untyped-def]
     """The largest |φ| at a lane."""

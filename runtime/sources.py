@@ -15,7 +15,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from .machine_code import defer_blas, forgive_damage
+from .machine_code import prepare
 
 PROJECT = __name__.partition(".")[0]
 _IMPORT = re.compile(r"^[ \t]*from[ \t]+([.\w]+)[ \t]+import[ \t]+(\([^)]*\)|[^\n]*)|^[ \t]*import[ \t]+([.\w]+)", re.M)
@@ -90,8 +90,7 @@ def dated(function: Callable[..., Any]) -> Callable[..., Any]:
     Numba compares the file of a function only; machine code made with another version of a second file would be taken
     as good, and read its arguments wrongly. Of a user's type the sources are those that emitted modules build on.
     """
-    defer_blas()
-    forgive_damage()
+    prepare()
     module = function.__module__
     known = module if source_of(module) is not None else f"{PROJECT}.runtime.lanemath"
     function.__qualname__ = f"{function.__name__}_{digest(known)[:12]}"

@@ -29,7 +29,8 @@ ORDERS = 4
 REGISTER = ORDERS * LANES
 SPARE, VARIABLE = 0, REGISTER  # registers of every program: derivatives of outer functions, and the variable itself
 COUNT, ADDRESS = range(2)  # head of the code: number of functions, address of the interpreter if it is needed
-HEAD, ENTRY, STEP = 2, 4, 5  # lengths: head of the code, entry of a function, step of a program
+# lengths: head of the code, entry of a function, step of a program (operation, four places, address of what does it)
+HEAD, ENTRY, STEP = 2, 4, 6
 LINEAR, FORMULA, TABLE = range(3)
 
 OPERATIONS = (
@@ -266,7 +267,9 @@ def _formula(function: Expression, rows: Rows | None, lines: bool = True) -> _Wr
             leaf = _leaf(what, name, function, rows)
             stack.append(_Register(VARIABLE, False) if leaf is None else leaf)
     last = program.level(program.load(stack[0]))
-    steps = [e for step in program.steps for e in step]
+    from .formula_kernels import operation
+
+    steps = [e for step in program.steps for e in (*step, operation(step[0]))]
     return _Written(FORMULA, [last.at, *steps], program.numbers, len(program.steps), program.registers)
 
 
