@@ -144,9 +144,12 @@ class Builder:
 
 def plain(value: Any) -> Any:
     """Return a value with lists, numbers and dictionaries as a file gives them."""
+    kind = type(value)
+    if kind in (str, float, int, bool):  # most are, and a run with other parameters asks for all of them
+        return value
     if isinstance(value, np.ndarray | np.generic):
         return value.tolist()
-    if isinstance(value, Mapping):
+    if kind is dict or isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [plain(item) for item in value]

@@ -31,9 +31,10 @@ _Step = tuple[str, Any, int]  # what, its name or value, number of arguments
 
 
 @functools.lru_cache(maxsize=4096)
-def _parse(text: str) -> tuple[ex.Node, tuple[_Step, ...]]:
+def _parse(text: str) -> tuple[ex.Node, tuple[_Step, ...], dict[str, int]]:
+    """Return the tree of a formula, its steps, and the names in it with their columns."""
     node = formulas.parse(text)
-    return node, postfix(node)
+    return node, postfix(node), ex.names(node)
 
 
 def postfix(node: ex.Node) -> tuple[_Step, ...]:
@@ -103,10 +104,10 @@ def _run(steps: tuple[_Step, ...], names: Mapping[str, Any]) -> Any:
 
 
 # ---- what the reader uses ------------------------------------------------------------------------------------------
-def _known(node: ex.Node, parameters: Mapping[str, float], variable: str | None) -> dict[str, float]:
-    """Return the constants that a tree uses; a name that means nothing is refused at its column."""
+def _known(names: Mapping[str, int], parameters: Mapping[str, float], variable: str | None) -> dict[str, float]:
+    """Return the constants that a formula uses; a name that means nothing is refused at its column."""
     used: dict[str, float] = {}
-    for name, column in ex.names(node).items():
+    for name, column in names.items():
         if name == variable:
             continue
         if name in CONSTANTS:
@@ -130,11 +131,11 @@ def _known(node: ex.Node, parameters: Mapping[str, float], variable: str | None)
 
 def evaluate(text: str, parameters: Mapping[str, float]) -> float:
     """Return the value of a formula in the parameters; what is not finite is a FormulaError."""
-    node, steps = _parse(text)
+    _, steps, used = _parse(text)
     for what, name, _ in steps:
         if what == "call" and name == "if":
             raise FormulaError("'if' has no meaning here: it stands in drivers and forces only", 1)
-    known = _known(node, parameters, None)
+    known = _known(used, parameters, None)
     names = {n: v if arithmetic.is_traced(v) else np.float64(v) for n, v in known.items()}
     value: float = arithmetic.scalar(_run(steps, names))
     if not arithmetic.finite(value):
@@ -215,8 +216,8 @@ class Expression:
 
 def expression(text: str, parameters: Mapping[str, float], variable: str = "t") -> Expression:
     """Return the function of t (or u) that a formula describes."""
-    node, steps = _parse(text)
-    return Expression(text, node, _known(node, parameters, variable), variable, steps)
+    node, steps, used = _parse(text)
+    return Expression(text, node, _known(used, parameters, variable), variable, steps)
 
 
 def may_jump(motion: Function) -> bool:
