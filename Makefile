@@ -52,8 +52,8 @@ test-all: browser lint types check-generated ## as test, with the long tests and
 	@echo "== all tests"
 	@$(PY) -m pytest -q -n $(WORKERS)
 
-fuzz-input: $(STAMP) ## hostile files, options and paths: N=10000 of them, SEED=1
-	@$(PY) -m fuzz.hostile -n $(or $(N),10000) --seed $(or $(SEED),1)
+fuzz-input: $(STAMP) ## hostile files, options and paths (make fuzz-input N=10000 SEED=1)
+	@$(PY) -m fuzz.hostile -n $(N) --seed $(or $(SEED),1)
 
 check-generated: $(STAMP) ## compare generated/ with what the generator emits now
 	@echo "== generated files"

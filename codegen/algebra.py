@@ -1,4 +1,4 @@
-"""Syntax tree -> value, over any field: SymPy symbols, floats, complex numbers or balls of 50 digits.
+"""Syntax tree -> value, over any field: SymPy symbols, floats, complex numbers or balls of 90 digits.
 
 A value is a scalar or a tuple of scalars (a vector of the plane or of space). All vector operations
 reduce to + - * / of scalars, so one evaluator serves the derivation and the independent numeric route.

@@ -262,7 +262,7 @@ class _Builder:
                 pairs = zip(lu.pivots, lu.squares, strict=True)
                 value = 1 / pool.extreme([v * v * n for v, n in pairs], smallest=False)
             elif block.size == 1 and a[0][0].constant is None and self.phi[block.columns[0]] in lengths:
-                # a row of one entry has no direction: what the entry is worth, the points tell on which the row builds
+                # a block of one entry has no row norm: it is scaled by the derivatives with respect to the known points
                 points = [orders.jacobian(c.symbols)[block.rows[0]] for c in d.spec.independent if c.kind == "point"]
                 sizes = [pool.sum([v * v for v in row]) for row in points]
                 value = a[0][0] * a[0][0] / pool.extreme(sizes, smallest=False) if sizes else pool.number(1)

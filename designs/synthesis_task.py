@@ -32,7 +32,7 @@ class Requirements:
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """What is asked: see FORMAT, `[synthesis]`. `output` of a function is a joint or a body and its name."""
+    """What is asked: see `[synthesis]` in docs/synthesis.md. `output` of a function: joint or body, its name."""
 
     kind: str
     targets: Array

@@ -24,7 +24,7 @@ from .inertia import Inertia
 from .joint_forces import Forces, Solved
 from .joint_friction import with_friction
 from .posture import Posture
-from .reactions import SCHEMES, free_reactions
+from .reaction_schemes import SCHEMES, free_reactions
 from .records import Counts, Recorded, reactions_of
 
 TIGHTER = 1e-3  # the integrator's own tolerance, of the one asked for: it holds per step, the user's for the whole run

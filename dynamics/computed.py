@@ -77,7 +77,7 @@ def _computed(outcome: Outcome, notes: tuple[str, ...] = ()) -> Computed:
 
 def check_scheme(method: str, option: str = "method", what: str = "methods of inverse") -> None:
     """Refuse a scheme of reactions that does not exist."""
-    from .reactions import SCHEMES
+    from .reaction_schemes import SCHEMES
 
     if method not in SCHEMES:
         raise InputError(f"{option} {method}: the {what} are {', '.join(SCHEMES)}{nearest(method, SCHEMES)}")

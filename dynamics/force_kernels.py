@@ -164,7 +164,7 @@ def solve_groups(  # type: ignore[no-untyped-def]
 @njit(**OPTIONS)
 @dated
 def _felt(item, number, rotation, role, lo, count, row, f, scales, total):  # type: ignore[no-untyped-def]
-    """Put what the body of a role feels of a gear in space in place of what its second wheel feels."""
+    """Replace the second wheel's couple of a gear in space by that on the body with this role (wheel or carrier)."""
     if own_row(item, number, rotation, role, lo, count, row):
         total[:, :count] = 0.0
         _add_row(total, f, row, 1.0 / scales[item[ROW]], count)

@@ -22,7 +22,7 @@ from .inverse import inverse
 from .methods import METHODS, PARTITION, body_method
 from .nullspace import check_inertia
 from .partition import NoCoordinatesError, Partition
-from .reactions import SCHEMES
+from .reaction_schemes import SCHEMES
 from .records import Recorded, results, without_spin
 from .repeated_simulation import Begun
 

@@ -29,7 +29,7 @@ from .joint_forces import Forces, Solved
 from .joint_friction import with_friction
 from .meeting_forces import meetings, passed
 from .posture import width
-from .reactions import by_scheme
+from .reaction_schemes import by_scheme
 from .records import Recorded, reactions_of, results
 from .velocity_transformation import velocity_columns
 

@@ -1,4 +1,4 @@
-"""Forces of joints and drivers over lanes, from what the bodies lack: group by group, the last solved group first.
+"""Forces of joints and drivers over lanes, from the residual wrenches of bodies: the group solved last comes first.
 
 A group's joints and drivers hold its own bodies in balance: a square system, the transpose of that of its velocities.
 What they exert on bodies outside goes into the balance of those, which belong to groups solved before. Where joints
@@ -371,7 +371,7 @@ def portions(lanes: Lanes, size: int) -> Iterable[Lanes]:
 
 
 def _smallest(A: Array, rhs: Array, tolerance: float) -> tuple[Array, Array]:
-    """Return the smallest x with A x = rhs in every lane (least squares), and the share of each in what is open."""
+    """Return the smallest x with A x = rhs in every lane, by least squares, and the part of each in the null space."""
     if A.shape[2] == 0:
         return np.zeros((len(A), 0, rhs.shape[2])), np.zeros((len(A), 0))
     U, s, Vt = np.linalg.svd(A, full_matrices=True)

@@ -24,7 +24,7 @@ from .initial_state import Start
 from .instant_kinematics import Mechanics
 from .nullspace import free_motions, regularity
 from .posture import Posture, poses_of
-from .reactions import SCHEMES
+from .reaction_schemes import SCHEMES
 from .records import Counts, Recorded
 
 if TYPE_CHECKING:

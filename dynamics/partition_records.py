@@ -26,7 +26,7 @@ from .instant_kinematics import Mechanics
 from .joint_forces import Forces
 from .nullspace import free_motions
 from .posture import Posture, poses_of
-from .reactions import SCHEMES, free_reactions
+from .reaction_schemes import SCHEMES, free_reactions
 from .records import Recorded, reactions_of
 
 if TYPE_CHECKING:

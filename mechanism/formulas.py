@@ -18,7 +18,7 @@ ONE_ARGUMENT = (
 )
 MORE_ARGUMENTS = ("atan2", "min", "max")
 FUNCTIONS = (*ONE_ARGUMENT, *MORE_ARGUMENTS, "if")
-KNOWN = (*FUNCTIONS, *ex.ANGLES)  # those two are no names that a parameter may not have
+KNOWN = (*FUNCTIONS, *ex.ANGLES)  # a parameter may have the names `radians` and `degrees` all the same
 CONSTANTS = ("pi", "e")
 RESERVED = frozenset((*FUNCTIONS, *CONSTANTS, "t"))
 

@@ -1,1 +1,1 @@
-"""How the mechanism moves: plans of its groups, the program that runs them, and the results."""
+"""A program followed through time: assembly modes, branches, change points; outcome, results and their files."""

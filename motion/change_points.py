@@ -78,7 +78,7 @@ def meeting_at(solution: Solution, step: GroupStep, c: float, width: float, outs
 
 
 def _error(solution: Solution, step: GroupStep, meeting: Meeting, side: float, outside: bool) -> float:
-    """Return by how much the nodes of a meeting miss the group half a spacing away from it, as a share of its way."""
+    """Return the relative error of the interpolation over a change point, half a spacing away from it."""
     c, name = meeting.centre, step.plan.name
     if not step.solver.closed_form and side > 0 and min(meeting.offsets) > 0:  # Newton cannot begin there
         return np.inf
@@ -94,7 +94,7 @@ def _error(solution: Solution, step: GroupStep, meeting: Meeting, side: float, o
 
 
 def _own_branch(solution: Solution, step: GroupStep, meeting: Meeting) -> Meeting | None:
-    """Return a meeting with the sign that changes there; None where no branch goes on smoothly.
+    """Return a change point with the sign by which the own branch goes on smoothly; None where none does.
 
     Smooth: the way between instants on both sides, and the change of velocity, are what the rates there say
     (Euler-Maclaurin).

@@ -66,7 +66,7 @@ class Course:
         return sum(map(len, self.meetings.values()))
 
     def since(self, time: float, extra: Array) -> Course:
-        """Return what is known of the way behind a time, with inner times of which those behind it are taken."""
+        """Return what is known of the way after a time, with those of the inner times that lie after it."""
         meetings = {name: [m for m in found if m.centre >= time] for name, found in self.meetings.items()}
         clear = {name: [s for s in found if s[1] >= time] for name, found in self.clear.items()}
         return Course(extra[extra > time].tolist(), meetings, clear, self.ramps)

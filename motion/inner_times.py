@@ -87,7 +87,7 @@ def refined(time: Array, counts: Ints) -> Array:
 
 
 def turning(solution: Solution) -> Array:
-    """Return times between lanes from one to the other of which a gear or the like turns too far for what it drives."""
+    """Return further times where a gear or the like turns too far between two lanes for what it drives."""
     rows, n = solution.program.turning_rows, solution.solved
     if not rows or n < 2:
         return np.zeros(0)

@@ -1,1 +1,1 @@
-"""Reads models, binds each group to its solver, runs them and writes results; the command line."""
+"""The library of compiled types, the program of a mechanism and the one sequencer that runs it."""

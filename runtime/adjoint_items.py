@@ -1,7 +1,8 @@
-"""Items that belong to no type in a walk backwards: from the worth of what an item finds to that of what it takes.
+"""Reverse mode through items that belong to no type: from the adjoints of what an item finds to those of what it takes.
 
-The worth of a row or number is the derivative of an objective by it. Rows stand in `out`, numbers in `changes`; an item
-adds what it passes on. They have the signature of all items. Imported only where something runs: it loads Numba.
+The adjoint of a row or number, its worth, is the derivative of an objective by it. Rows stand in `out`, numbers in
+`changes`; an item adds what it passes on. They have the signature of all items. Imported only where something runs: it
+loads Numba.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ def combination_worth(  # type: ignore[no-untyped-def]
     item_at, numbers_at, changes_at, signs_at, t_at, q_at, qdot_at, qddot_at,
     out_at, outdot_at, outddot_at, call_at, first, last, work_at
 ):  # fmt: skip
-    """Of a row Σ f q every q is worth f times the row, and f the product of row and q."""
+    """Adjoint of a row y = Σ f q: every q gets f times the adjoint of y, every f gets q times it."""
     item, numbers, call = carray(item_at, FAR), carray(numbers_at, FAR), carray(call_at, FAR)
     q, out, changes = carray(q_at, FAR), carray(out_at, FAR), carray(changes_at, FAR)
     n, at = call[STRIDE], 1

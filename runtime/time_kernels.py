@@ -108,7 +108,7 @@ def differentiate(  # type: ignore[no-untyped-def]
     code, numbers, par, designs, instants, t, period, q, qdot, qddot, qdddot, stride, rows, order, first, last, work,
     columns, sources, tangents, apart,
 ):  # fmt: skip
-    """Add what parameters change: the code holds derivatives of functions by constants (`time_functions.Partials`).
+    """Add what parameters change: the code holds derivatives of functions by constants (`partials.Partials`).
 
     Derivative i, of the function in row rows[i] by the constant in row sources[i] of par, is weighted by
     tangents[(sources[i] * columns + column) * designs + design], the derivative of that constant by a parameter, and

@@ -10,7 +10,7 @@ from assurgent.common.errors import InputError
 from assurgent.dynamics.body_kernels import imbalance
 from assurgent.dynamics.forward import simulate
 from assurgent.dynamics.inverse import inverse
-from assurgent.dynamics.reactions import SCHEMES
+from assurgent.dynamics.reaction_schemes import SCHEMES
 from assurgent.mechanism.model import Driver
 
 DRIVEN = """

@@ -1,4 +1,4 @@
-"""Joint reactions from what the bodies lack: three schemes of Blajer, Schiehlen, Schirm (1994), section 5.
+"""Joint reactions from the residual wrenches of bodies: three schemes of Blajer, Schiehlen, Schirm (1994), section 5.
 
 The rows B of the joints act on the twists of the bodies, so that a multiplier of a row is the force (or moment) along
 it that the first body exerts on the second. With D' = R and the mass matrix M of all bodies:
