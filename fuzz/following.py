@@ -37,6 +37,17 @@ def drive_at(model, t):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
+def fastest_drive(model, times):  # type: ignore[no-untyped-def]
+    """Return the fastest driver's rate at each of some times."""
+    found = np.zeros(times.shape[0])
+    for k in range(times.shape[0]):
+        drive = drive_at(model, times[k])
+        for d in range(drive.shape[0]):
+            found[k] = max(found[k], abs(drive[d, 1]))
+    return found
+
+
+@njit(cache=True)
 def freedoms(model):  # type: ignore[no-untyped-def]
     return 3 if model[0] == 2 else 6
 
@@ -130,8 +141,8 @@ def rates(model, keep, q, drive):  # type: ignore[no-untyped-def]
 def follow(model, keep, q, start, stop, longest):  # type: ignore[no-untyped-def]
     """Return the nodes of the motion from a closed configuration on, and how it ended (at the last node)."""
     v, a, sign, condition = rates(model, keep, q, drive_at(model, start))
-    T, Q = np.zeros(NODES), np.zeros((NODES, q.shape[0]))
-    V, A, C = np.zeros((NODES, v.shape[0])), np.zeros((NODES, v.shape[0])), np.zeros(NODES)
+    T, Q = np.empty(NODES), np.empty((NODES, q.shape[0]))
+    V, A, C = np.empty((NODES, v.shape[0])), np.empty((NODES, v.shape[0])), np.empty(NODES)
     T[0], Q[0], V[0], A[0], C[0] = start, q, v, a, condition
     n, t, status, tries = 1, start, WHOLE, 0
     least = max(1e-11 * abs(stop - start), 4e-16 * max(abs(start), abs(stop)))

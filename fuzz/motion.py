@@ -201,7 +201,7 @@ def _follow(found: Motion, model: tuple[Any, ...], q: Array, start: float, stop:
         found.worst = max(found.worst, float(np.max(C)))
         found.speed = max(found.speed, float(np.max(np.abs(V))))
         looked = np.linspace(T[0], T[-1], 2001)
-        driven = np.array([np.max(np.abs(fo.drive_at(model, t)[:, 1]), initial=0.0) for t in looked])
+        driven = fo.fastest_drive(model, looked)
         rest = looked[driven < 0.03 * np.max(driven)]
         found.touched += rest[fo.sampled(model, found.keep, T, Q, V, A, rest)[3] > 1e3].tolist()
         found.singular += [float(t) for t in T[C > SINGULAR]]
