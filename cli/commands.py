@@ -88,6 +88,8 @@ def _read_as_meant(arguments: Sequence[str]) -> list[str]:
     """Return the arguments with what argparse would misread in its long form: a time below zero, a file as joints."""
     found: list[str] = []
     for text in arguments:
+        if text.startswith("--") and text.endswith("=--"):  # of which argparse makes an empty list
+            raise InputError(f"{text[:-3]}: -- is no value")
         if found and found[-1] == "--at" and text[:1] == "-" and text[1:2] in set("0123456789."):
             found[-1] = f"--at={text}"
             continue

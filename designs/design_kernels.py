@@ -148,7 +148,7 @@ def doubts(watched, solving, tables, own, none, signs, edges, t, state, call, wo
     edges[0], edges[1] = 0, last
     for j in range(len(watched)):
         place = watched[j, PLACE] + watched[j, PHI]
-        found += leaps(tables[place : place - watched[j, N_PHI]], t, state, 0, last)
+        found += leaps(tables[place : place - watched[j, N_PHI]], t, state, 0, last, False)
     return found
 
 

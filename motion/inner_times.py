@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..common.errors import InputError
 from ..mechanism.plans.plan import Array
 from ..runtime.program import Program
 from ..runtime.sequence import Ints
@@ -18,6 +19,8 @@ LARGEST_TURN = 0.19  # rad (11 degrees) that a driver may move between two inner
 LARGEST_STROKE = 0.1  # of the mechanism's size, likewise
 LARGEST_SWING = 0.5  # of its largest rate that a driver's rate may change between two inner steps
 MOST_INNER = 100_000  # inner steps between two asked times
+FARTHEST = 10_000_000  # largest turns or strokes of a driver between two asked times
+MOST_NUMBERS = 200_000_000  # of the state of a run with inner steps: 1.6 GB
 
 
 def grid_of(program: Program, time: Array, course: Course, numbers: Array | None = None) -> Array:
@@ -40,11 +43,29 @@ def inner_steps(program: Program, time: Array, numbers: Array, values: Array | N
         largest = largest_step(driver.kind, size)
         # the rate sees what a difference of values misses, such as a whole turn between two steps
         ways = np.maximum(np.abs(np.diff(value)), np.maximum(rate[1:], rate[:-1]) * np.diff(looked)) / largest
+        farthest = float(ways.reshape(len(time) - 1, -1).sum(axis=1).max())
+        if farthest > FARTHEST:
+            raise too_far(program, farthest)
         swings = np.diff(looked) * (bend.max() / (LARGEST_SWING * max(rate.max(), 1e-300)))
         counts = np.fmax(counts, steps_for(np.maximum(ways, swings), len(time) - 1))
         back = np.concatenate([back, reversals(looked, signed)])
+    keep_within_memory(program, len(time), counts.sum())
     grid = refined(time, counts.astype(np.int64))
     return with_reversals(grid, back) if len(back) else grid
+
+
+def keep_within_memory(program: Program, asked: int, lanes: float) -> None:
+    """Refuse a run that needs far more lanes than were asked for, and more than memory has room for."""
+    if lanes > max(MOST_NUMBERS / (3 * program.n_rows), 2 * asked):
+        raise too_far(program, lanes)
+
+
+def too_far(program: Program, steps: float) -> InputError:
+    model = program.model
+    return InputError(
+        f"{model.origin or model.name}: between two of the asked times there is more motion than can be followed "
+        f"({steps:.3g} steps) - ask for a time that is nearer to the start, or for several on the way"
+    )
 
 
 def reversals(time: Array, rate: Array) -> Array:

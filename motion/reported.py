@@ -74,7 +74,7 @@ class Reporter:
         unsure = [body for body in output.angles if not solution.follow_angle(body)]
         if unsure:
             rows = [solution.program.angle_rows[body] for body in unsure]
-            finer = solution.finer([solution.state[:, row, : solution.solved] for row in rows])
+            finer = solution.finer([solution.state[:, row] for row in rows], self._needed)
             if finer is not None:
                 return self._through(finer).series(written)
         held = solution.state[:, output.row]
@@ -90,14 +90,19 @@ class Reporter:
                 self.lost, NO_INTS, NONE_2,
             )  # fmt: skip
         if self.lost[0] < n and not self.every:  # lanes too far apart for a joint's angle, or a rod's rotation
-            every = Reporter(solution, np.arange(solution.solved), every=True)
-            finer = solution.finer([] if output.widths[0] > 1 else [np.stack(every.series(written))])
+            every = Reporter(solution, np.arange(self._needed), every=True)
+            finer = solution.finer([] if output.widths[0] > 1 else [np.stack(every.series(written))], self._needed)
             if finer is not None:
                 return self._through(finer).series(written)
         first, second, third = (
             out[i, 0, : n * w].reshape(n, w) if w > 1 else out[i, 0, :n] for i, w in enumerate(output.widths)
         )
         return first, second, third
+
+    @property
+    def _needed(self) -> int:
+        """How many lanes lead to the last one that is reported."""
+        return int(self.lanes[-1]) + 1 if len(self.lanes) else 0
 
     def _through(self, finer: Solution) -> Reporter:
         """Return the reporter of the same instants through a solution with further inner steps."""

@@ -9,20 +9,17 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ..common.errors import InputError
 from ..common.status import NO_ASSEMBLY
 from ..common.turns import DEEPEST, splits
 from ..mechanism.plans.plan import Array
 from ..runtime.program import GroupStep, Program
 from ..runtime.solvers import Solver
 from .course import Course
-from .inner_times import grid_of, refined
+from .inner_times import grid_of, keep_within_memory, refined
 from .jumps import driven
 from .modes import AssemblyMode, assemble, remember
 from .outcome import Stop
 from .sweeps import bridge, check, leaping, segments, stop, stretches, swept
-
-MOST_LANES = 20_000_000  # of a run that follows turns
 
 
 @dataclass(eq=False)
@@ -92,14 +89,15 @@ class Solution:
                 self.angled[body] = bool(lost[0] >= self.solved)
         return self.angled[body]
 
-    def finer(self, angles: Sequence[Array]) -> Solution | None:
+    def finer(self, angles: Sequence[Array], lanes: int) -> Solution | None:
         """Return the same motion with inner steps where angles (each: value, rate, acceleration) turn too far at once.
 
-        Without angles all steps are halved. None where there are enough, or where no steps are small enough.
+        Without angles all steps are halved. None where there are enough, or where no steps are small enough. Lanes
+        behind the last that is reported are left out: towards a dead point no steps are small enough.
         """
         if self.fine is None and self.depth < DEEPEST:
-            grid = _between(self, angles)
-            if len(grid) > self.solved:
+            grid = _between(self, [angle[:, :lanes] for angle in angles], lanes)
+            if len(grid) > lanes:
                 self.fine = solve(self.program, grid, course=self.course, numbers=self.numbers)
                 self.fine.depth = self.depth + 1
         return self.fine if self.fine is not None and self.fine.solved == len(self.fine.time) else None
@@ -211,21 +209,16 @@ def solve(
                 break
         if not solution.coarse:
             break
-        inner = _between(solution, [solution.state[:, row] for row in solution.coarse])
+        inner = _between(solution, [solution.state[:, row] for row in solution.coarse], len(grid))
         course.extra += np.setdiff1d(inner, grid).tolist()
     return solution
 
 
-def _between(solution: Solution, angles: Sequence[Array]) -> Array:
-    """Return the times of a run with inner ones where angles turn so far at once that whole turns are not certain."""
-    time = solution.time[: angles[0].shape[1] if angles else solution.solved]
+def _between(solution: Solution, angles: Sequence[Array], lanes: int) -> Array:
+    """Return times of a run with inner ones where angles turn so far at once that whole turns are not certain."""
+    time = solution.time[:lanes]
     counts = np.max([splits(time, *angle) for angle in angles], axis=0) if angles else np.full(len(time) - 1, 2)
-    if counts.sum() > MOST_LANES:
-        model = solution.program.model
-        raise InputError(
-            f"{model.origin or model.name}: between two of the asked times angles make more turns than can be followed "
-            "- ask for a time that is nearer to the start"
-        )
+    keep_within_memory(solution.program, len(time), counts.sum())
     return refined(time, counts)
 
 

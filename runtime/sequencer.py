@@ -44,6 +44,7 @@ CLOSE = 0.6  # conditioning of two lanes together above which neither is near to
 EXPLAINED = 1e-3  # miss of the predictions of a step, as a share of its way, that leaves no doubt
 STEEP = 0.35  # change of the conditioning between two lanes that is not trusted
 FAR_OFF = 0.08  # distance from the prediction, as a share of the way of the step, that is not trusted
+ASTRAY = 0.15  # distance from the rates, of the ways: a jump has 1, infinity 1/2 and more, a turn by 2 rad 0.12
 FEWEST = 32  # lanes worth to be done at once
 FAR = 1 << 40  # arrays come to C functions as bare pointers: their lengths are not looked at
 BLOCK = 12288  # lanes of a block: the rows of an item and of the one before stay near, and calls are few
@@ -146,7 +147,7 @@ def look(kappa, residual, state, t, tables, step, first, last, report):  # type:
     rows = tables[place : place + count]
     report[SUSPECTS] += close_calls(kappa, t, least, first, last)
     if step[N_PHI] < 0:
-        report[SUSPECTS] += leaps(rows, t, state, first, last)
+        report[SUSPECTS] += leaps(rows, t, state, first, last, True)
     else:
         for k in range(first, last - 1):
             report[SUSPECTS] += not missed(rows, t, state, k, k + 1) <= FAR_OFF
@@ -169,11 +170,16 @@ def close_calls(kappa, t, least, first, last):  # type: ignore[no-untyped-def]
 
 @njit(**INTERNAL)
 @dated
-def leaps(rows, t, state, first, last):  # type: ignore[no-untyped-def]
-    """The number of steps in which a closed form may have changed its branch: rows jump, or leave their rates."""
-    found, size = 0, largest_of(rows, state, first)
+def leaps(rows, t, state, first, last, rates):  # type: ignore[no-untyped-def]
+    """The number of steps in which a closed form may have changed its branch: rows leave their rates.
+
+    Without `rates`, but for those at the ends, the steps before and behind stand for them.
+    """
+    doubts, found, inner = 0, 0, 0 if rates else 1
     for row in rows:
-        found += jumps(state[0, row], first, last, size)
+        doubts += strays(t, state[0, row], state[1, row], first + inner, last - inner, rates)
+    for k in range(first + inner, last - inner - 1 if doubts > 0 else first):
+        found += strayed(rows, t, state, k, rates)
     if last - first > 1:  # at the ends nothing but the rates tells
         found += not missed(rows, t, state, first, first + 1) <= FAR_OFF
         found += not missed(rows, t, state, last - 2, last - 1) <= FAR_OFF
@@ -218,14 +224,50 @@ def nearing(kappa, t, k, first, last):  # type: ignore[no-untyped-def]
 
 @njit(**INTERNAL)
 @dated
-def jumps(x, first, last, size):  # type: ignore[no-untyped-def]
-    """The number of steps in which a row changes by far more than in those before and behind."""
-    long, found = 0, 0
-    for k in range(np.uint64(first + 1), np.uint64(max(first + 1, last - 2))):
-        long += abs(x[k + np.uint64(1)] - x[k]) > 0.1 * size
-    for k in range(first + 1, last - 2 if long > 0 else first):
-        found += jumped(x[k - 1], x[k], x[k + 1], x[k + 2], size)
+def strays(t, x, v, first, last, rates):  # type: ignore[no-untyped-def]
+    """The number of steps in which a row strays from its rates."""
+    found = 0
+    if rates:
+        for k in range(np.uint64(first), np.uint64(max(first, last - 1))):
+            miss, way = off_rates(t, x, v, k)
+            found += miss > ASTRAY * way
+    else:
+        for k in range(np.uint64(first), np.uint64(max(first, last - 1))):
+            miss, way = off_neighbours(t, x, k)
+            found += miss > ASTRAY * way
     return found
+
+
+@njit(**INTERNAL)
+@dated
+def strayed(rows, t, state, k, rates):  # type: ignore[no-untyped-def]
+    """Whether the step from lane k is another one than its rates say, as through infinity and back from behind."""
+    far, ways, lane = 0.0, 0.0, np.uint64(k)
+    for row in rows:
+        x = state[0, row]
+        miss, way = off_rates(t, x, state[1, row], lane) if rates else off_neighbours(t, x, lane)
+        far, ways = max(far, miss), max(ways, way)
+    return far > ASTRAY * ways
+
+
+@njit(**INTERNAL)
+@dated
+def off_rates(t, x, v, k):  # type: ignore[no-untyped-def]
+    """How far the step from lane k is from the trapezium of its rates, and all their ways, rounding included."""
+    j = k + np.uint64(1)
+    dt, d = t[j] - t[k], x[j] - x[k]
+    return abs(d - 0.5 * dt * (v[k] + v[j])), abs(d) + dt * (abs(v[k]) + abs(v[j])) + 1e-9 * abs(x[k]) + 4e-13
+
+
+@njit(**INTERNAL)
+@dated
+def off_neighbours(t, x, k):  # type: ignore[no-untyped-def]
+    """As `off_rates`, with the mean rates of the steps before and behind; multiplied by the times of both."""
+    h, j, i = k - np.uint64(1), k + np.uint64(1), k + np.uint64(2)
+    before, dt, behind = t[k] - t[h], t[j] - t[k], t[i] - t[j]
+    d, v, u = before * behind * (x[j] - x[k]), behind * dt * (x[k] - x[h]), before * dt * (x[i] - x[j])
+    rounding = before * behind * (1e-9 * abs(x[k]) + 4e-13)
+    return abs(d - 0.5 * (v + u)), abs(d) + abs(v) + abs(u) + rounding
 
 
 @njit(**INTERNAL)
@@ -266,6 +308,8 @@ def marks(kappa, state, t, rows, closed, found):  # type: ignore[no-untyped-def]
             x = state[0, row]
             if jumped(x[k - 1], x[k], x[k + 1], x[k + 2], size):
                 found[k] = JUMP
+        if found[k] == NOTHING and strayed(rows, t, state, k, True):
+            found[k] = NEAR
 
 
 @functools.cache

@@ -101,7 +101,13 @@ def test_global_methods_are_on_the_branch_of_the_groups() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "fine"), [("infinity-behind-a-fast-body", 0.002), ("infinity-behind-a-quick-passage", 0.001)]
+    ("name", "fine"),
+    [
+        ("infinity-behind-a-fast-body", 0.002),
+        ("infinity-behind-a-quick-passage", 0.001),
+        ("infinity-between-fast-lines", 0.001),  # the lines turn by half a radian on both sides of being parallel
+        ("infinity-in-a-coarse-run", 0.0005),
+    ],
 )
 def test_infinity_behind_a_fast_body(name, fine):
     """Two guides become parallel between two instants of a coarse run: it ends there, as a fine one does."""
@@ -132,3 +138,18 @@ def test_one_far_instant_is_that_of_a_fine_run(name, time):
     assert fine.stop is None
     for point, series in fine.results.points.items():
         assert far.results.points[point].position[-1] == pytest.approx(series.position[-1], abs=1e-9)
+
+
+def test_angles_before_a_driver_rests_at_a_change_point() -> None:
+    """An antiparallelogram whose driver rests where its bars are in line: the run ends there, and what it reports of
+    the instants before has its angles, although between the last of them and the end they turn ever faster."""
+    model = reader.load(FAULTS / "turns-before-a-change-point.toml")
+    found = run(model)
+    rest = np.arcsin((np.pi - 1.986045334848462) / 1.1555473187413312) / 0.3405280375991115
+    assert found.stop is not None
+    assert found.stop.time == pytest.approx(rest, rel=1e-3)  # it rests there: the way left is of the second order
+    results = found.results
+    C, D = results.points["p3"].position, results.points["p4"].position
+    angle = np.arctan2(*(C - D).T[::-1]) - np.arctan2(*(model.points["p3"] - np.array([2.01, 0.0]))[::-1])
+    turned = results.joints["j4"].angle - results.joints["j4"].angle[0]
+    np.testing.assert_allclose(np.unwrap(angle) - angle[0], turned, atol=1e-9)
