@@ -57,7 +57,7 @@ def _text(value: Any) -> str | None:
     unknown = sp.Derivative | sp.Subs | sp.Integral | sp.DiracDelta
     if len(nodes) == MOST_SHOWN or any(isinstance(node, unknown) for node in nodes):
         return None
-    text = sp.sstr(value, full_prec=False)
+    text = sp.sstr(value, full_prec=False).replace("**", "^")  # as the files write it
     return text if len(text) <= MOST_SHOWN else None
 
 

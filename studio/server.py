@@ -37,6 +37,7 @@ KINDS = {
     ".woff2": "font/woff2",
     ".txt": "text/plain",
     ".html": "text/html",
+    ".json": "application/json",
 }
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' blob: data:; "

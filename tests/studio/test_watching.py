@@ -63,7 +63,9 @@ def test_the_curves_follow_the_animation(page: Any) -> None:
     width = page.locator("[data-quantity=Position] .u-over").evaluate("e => e.clientWidth")
     assert lefts[1] - lefts[0] == pytest.approx(width / 2, abs=2.0), "half of the time is half of the plot"
     box = page.locator("[data-quantity=Position] .u-over").bounding_box()
+    page.click("button.play")
     page.mouse.click(box["x"] + box["width"] * 0.25, box["y"] + 20)
+    assert page.get_attribute("#player", "data-playing") == "no", "the player knows that it has been stopped"
     assert abs(asked(page, "m.store.state.frame") - 50) <= 2, "a click into the plot moves the mechanism"
 
 

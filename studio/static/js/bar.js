@@ -31,13 +31,16 @@ export function bar(home) {
   const kinds = h("div.segments", { role: "group", "aria-label": "What is computed" }, KINDS.map(([kind, label, title]) => h("button", { id: `kind-${kind}`, title, onclick: () => { state.kind = kind; dress(); again(); } }, label)));
   const dark = h("button.icon", { "aria-label": "Light or dark", title: "Light or dark", id: "theme", onclick: () => theme(document.documentElement.dataset.theme === "dark" ? "light" : "dark") });
   const busy = h("span.badge", { id: "busy" });
-  fill(home, h("span.brand", null, h("img", { src: "/static/icon.svg", alt: "" }), "Assurgent"), file, name, dot, h("span.rule"), back, on_, h("span.gap"), busy, kinds, h("span.gap"), load, dark);
+  const size = () => { name.size = Math.max(8, name.value.length); };
+  name.addEventListener("input", size);
+  fill(home, h("span.brand", null, h("img", { src: "/static/icon.svg", alt: "" }), "Assurgent"), file, name, dot, h("span.rule"), back, on_, h("span.gap"), h("div.kinds", null, busy, kinds), h("span.gap"), load, dark);
   function dress() {
     back.disabled = !canUndo();
     on_.disabled = !canRedo();
     dot.classList.toggle("yes", unsaved());
     for (const [kind] of KINDS) document.getElementById(`kind-${kind}`).setAttribute("aria-pressed", String(state.kind === kind));
     if (document.activeElement !== name) name.value = state.data.name || "untitled";
+    size();
     fill(dark, glyph(document.documentElement.dataset.theme === "dark" ? "sun" : "moon"));
   }
   let late = 0;

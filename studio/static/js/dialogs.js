@@ -73,7 +73,7 @@ function made(field, changed) {
 
 export function choose(title, items, { note = null } = {}) {
   return new Promise((resolve) => {
-    const grid = h("div.gallery", null, items.map((item) => h("button", { type: "button", onclick: () => { view.close(); resolve(item.value); } }, h("b", null, item.label), item.note && h("small", null, item.note))));
+    const grid = h("div.gallery", null, items.map((item) => h("button", { type: "button", onclick: () => { view.close(); resolve(item.value); } }, item.picture, h("b", null, item.label), item.note && h("small", null, item.note))));
     const view = dialog(title, [grid, h("footer", null, h("button.plain", { type: "button", onclick: () => view.close() }, "Cancel"))], { wide: true, note });
     view.box.addEventListener("close", () => resolve(null));
   });

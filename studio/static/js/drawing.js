@@ -6,7 +6,15 @@ import { overlays } from "./overlays.js";
 
 // The colours of the product's pictures that follow the theme of the page.
 const THEMED = { "#20242b": "var(--ink)", "#ffffff": "var(--sheet)", "#6b7280": "var(--ground)", "#d7dbe1": "var(--ground-fill)" };
-const themed = (colour) => THEMED[colour] || colour;
+export const themed = (colour) => THEMED[colour] || colour;
+// An opaque filling that hides what is below it, such as a block on its guide: its edge's colour in two parts of the sheet's.
+function tinted(edge) {
+  const sheet = getComputedStyle(document.documentElement).getPropertyValue("--sheet").trim();
+  const part = (hex, k) => parseInt(hex.slice(1 + 2 * k, 3 + 2 * k), 16);
+  if (![edge, sheet].every((hex) => /^#[0-9a-f]{6}$/i.test(hex))) return edge;
+  return `#${[0, 1, 2].map((k) => Math.floor((part(edge, k) + 2 * part(sheet, k)) / 3).toString(16).padStart(2, "0")).join("")}`;
+}
+export const filling = (shape) => (shape.opacity === 1 && shape.fill !== shape.edge && !THEMED[shape.fill] ? tinted(shape.edge) : themed(shape.fill));
 
 export function poseAt(scene, body, frame) {
   const motion = scene.bodies[body], wide = scene.wide, count = motion.length / wide;
@@ -59,7 +67,7 @@ export function drawing(home) {
     paths = (scene?.shapes || []).map((shape) => {
       const filled = shape.closed && shape.fill;
       const node = s("path", {
-        ...outlined(shape), fill: filled ? themed(shape.fill) : "none", "fill-opacity": filled ? shape.opacity : undefined,
+        ...outlined(shape), fill: filled ? filling(shape) : "none", "fill-opacity": filled ? shape.opacity : undefined,
         stroke: themed(shape.edge), "stroke-width": 1.35 * shape.width, "stroke-linejoin": "round", "stroke-linecap": "round", "stroke-dasharray": shape.dashed ? "9 3 2 3" : undefined,
       });
       into(shape.body).append(node);
@@ -150,6 +158,7 @@ export function drawing(home) {
   });
   resize.observe(home);
   on("document", build);
+  on("theme", build);
   on("drawn", reshape);
   on("frame", update);
   on("view", update);

@@ -2,9 +2,10 @@
 import { ask as request } from "./link.js";
 import { state, begin, emit } from "./store.js";
 import { ask, choose, confirm } from "./dialogs.js";
-import { toast } from "./dom.js";
+import { s, toast } from "./dom.js";
+import { filling, themed } from "./drawing.js";
 
-const NOTES = { "Empty sheet": "draw your own", "Four-bar": "crank-rocker with a coupler point", "Slider-crank": "offset piston", "Quick return": "Whitworth", "Watt six-bar": "two dyads", "Stephenson six-bar": "one group of four bodies", "Jansen leg": "Theo Jansen's walker", "Klann leg": "walking spider", "Five-bar": "two motors", Excavator: "three cylinders", "Scissor lift": "one cylinder", "Planetary gear": "gears on a carrier", "Rack and pinion": "rolling without slip", "Stewart platform": "spatial, six legs" };
+const NOTES = { "Empty sheet": "draw your own", "Four-bar": "crank and rocker", "Slider-crank": "offset piston", "Quick return": "Whitworth", "Watt six-bar": "two dyads", "Stephenson six-bar": "one group of four bodies", "Jansen leg": "Theo Jansen's walker", "Klann leg": "walking spider", "Five-bar": "two motors", Excavator: "three cylinders", "Scissor lift": "one cylinder", "Planetary gear": "gears on a carrier", "Rack and pinion": "rolling without slip", "Stewart platform": "spatial, six legs" };
 
 export const unsaved = () => state.text !== state.saved;
 
@@ -12,8 +13,17 @@ async function leave() {
   return !unsaved() || confirm("Changes are not saved", "The mechanism has changes that no file holds. They are lost if you go on.", "Go on without saving");
 }
 
+// Small pictures of the templates, loaded with the first look at the gallery.
+let pictures = null;
+function picture(one) {
+  const shapes = (one?.shapes || []).map(([d, fill, opacity, edge]) => s("path", { d, fill: fill ? filling({ fill, opacity, edge }) : "none", "fill-opacity": opacity, stroke: themed(edge), "stroke-width": 0.9, "stroke-linejoin": "round" }));
+  const dots = (one?.dots || []).map(([cx, cy, r, fill, edge]) => s("circle", { cx, cy, r, fill: themed(fill), stroke: themed(edge), "stroke-width": 0.8 }));
+  return s("svg", { viewBox: "0 0 150 84", "aria-hidden": "true" }, shapes, dots);
+}
+
 export async function newSheet() {
-  const items = state.templates.map((t) => ({ value: t, label: t, note: NOTES[t] || "" }));
+  pictures ||= await fetch("/static/thumbnails.json").then((answer) => answer.json()).catch(() => null);
+  const items = state.templates.map((t) => ({ value: t, label: t, note: NOTES[t] || "", picture: pictures && picture(pictures[t]) }));
   const title = await choose("New mechanism", items, { note: "Begin with a template or with an empty sheet." });
   if (!title || !(await leave())) return;
   await openTemplate(title);

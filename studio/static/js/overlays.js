@@ -3,7 +3,7 @@ import { s, short } from "./dom.js";
 import { state, place, entries } from "./store.js";
 import { matrix, toScreen } from "./view.js";
 
-export const COLOURS = { velocity: "#1e8e5a", acceleration: "#c2410c", reactions: "#b3261e" };
+const COLOURS = { velocity: "var(--curve-3)", acceleration: "var(--curve-2)", reactions: "var(--bad)" };
 const LONGEST = 95; // pixels of the longest arrow
 
 // Points that only mark a place on one moving body: what a designer looks at.

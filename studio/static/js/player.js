@@ -78,6 +78,7 @@ export function player(home) {
   on("document", built);
   on("drawn", built);
   on("frame", show);
+  on("pause", pause);
   return { toggle, pause, go, step };
 }
 

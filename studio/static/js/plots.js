@@ -25,12 +25,14 @@ export function quantities(key) {
   } else if (table === "joints") {
     add("Reaction", "N", axes.map((a) => `${name}.f${a}`));
     add("Reaction moment", "N m", [`${name}.m`, ...axes.map((a) => `${name}.m${a}`)]);
-    add("Joint coordinate", "", [`joint.${name}`]);
-    add("Joint rate", "", [`joint.${name}.rate`]);
-    add("Joint acceleration", "", [`joint.${name}.acceleration`]);
+    const unit = { R: "rad", P: "m" }[state.data.joints?.[name]?.type];
+    add("Joint coordinate", unit, [`joint.${name}`]);
+    add("Joint rate", unit && `${unit}/s`, [`joint.${name}.rate`]);
+    add("Joint acceleration", unit && `${unit}/s²`, [`joint.${name}.acceleration`]);
   } else if (table === "drivers") {
-    add("Effort", "N m or N", [`${name}.effort`]);
-    add("Driver", "", [`${name}.value`]);
+    const turns = state.data.drivers?.[name]?.angle !== undefined;
+    add("Effort", turns ? "N m" : "N", [`${name}.effort`]);
+    add("Driver", turns ? "rad" : "m", [`${name}.value`]);
   } else if (table === "energy") add("Energy", "J", ["energy.kinetic", "energy.potential", "energy.total"]);
   return found;
 }
@@ -81,6 +83,11 @@ export function watchPanel(page) {
     key = current();
     fill(chooser, things().map(([value, label]) => h("option", { value, selected: value === key }, label)));
     fill(curves, Object.keys(state.sketch).filter((p) => state.series[`${p}.vx`]).map((p) => h("button", { "aria-pressed": traced().includes(p), onclick: () => { const now = new Set(traced()); if (now.has(p)) now.delete(p); else now.add(p); state.traces = now; emit("display"); draw(); } }, p)));
+    for (const [name, ending] of [["reactions", ".fx"], ["efforts", ".effort"]]) {
+      const box = page.querySelector(`[data-show=${name}]`), none = !Object.keys(state.series).some((k) => k.endsWith(ending));
+      box.disabled = none;
+      box.parentElement.title = none ? "computed by Forces and Simulation, above" : "";
+    }
     const wanted = key ? quantities(key) : [];
     if (!wanted.length || !(state.scene?.count > 1)) { fill(home, h("p.empty", null, "Nothing moves yet. What is missing stands above the drawing.")); fill(values); return; }
     fill(home);
@@ -91,16 +98,19 @@ export function watchPanel(page) {
 
   function chart(quantity) {
     const box = h("div.chart", { "data-quantity": quantity.title }), style = getComputedStyle(document.documentElement);
-    const ink = style.getPropertyValue("--soft"), line = style.getPropertyValue("--line");
+    const [ink, line, pink] = ["--soft", "--line", "--select"].map((name) => style.getPropertyValue(name).trim());
     const series = [{}], data = [state.series.t];
     const inks = INKS();
-    quantity.names.forEach((name, i) => { series.push({ label: name, stroke: inks[i], width: 1.8, points: { show: false } }); data.push(state.series[name]); });
+    quantity.names.forEach((name, i) => { series.push({ label: name, stroke: inks[i], width: 1.8, pxAlign: 0, points: { show: false } }); data.push(state.series[name]); });
     const other = overlay(quantity);
-    if (other) { series.push({ label: other.name, stroke: "#d6336c", width: 1.6, dash: [6, 4], points: { show: false } }); data.push(other.values); }
-    const axis = { stroke: ink, grid: { stroke: line, width: 1 }, ticks: { stroke: line }, font: "11px system-ui", size: 46, space: 22 };
+    if (other) { series.push({ label: other.name, stroke: pink, width: 1.6, pxAlign: 0, dash: [6, 4], points: { show: false } }); data.push(other.values); }
+    const key_ = (label, colour) => h("span", null, h("i", { style: `color:${colour}` }, "— "), label);
+    box.append(h("header", null, h("b", null, `${quantity.title}${quantity.unit ? ` (${quantity.unit})` : ""}`),
+      quantity.names.length > 1 && quantity.names.map((name, i) => key_(name.slice(name.lastIndexOf(".") + 1), inks[i])), other && key_(reference.name, pink)));
+    const axis = { stroke: ink, grid: { stroke: line, width: 1 }, ticks: { stroke: line, size: 4 }, font: "11px system-ui", size: 46, space: 22 };
     const plot = new uPlot({
-      width: Math.max(240, page.clientWidth - 40), height: 128, title: `${quantity.title}${quantity.unit ? ` (${quantity.unit})` : ""}`,
-      scales: { x: { time: false }, y: { range: spread } }, series, axes: [{ ...axis, size: 26, space: 46 }, axis], legend: { show: false },
+      width: Math.max(240, page.clientWidth - 40), height: 120,
+      scales: { x: { time: false }, y: { range: spread } }, series, axes: [{ ...axis, size: 24, space: 46 }, axis], legend: { show: false },
       cursor: { y: false, drag: { x: false, y: false }, points: { show: true } },
       hooks: { ready: [() => queueMicrotask(follow), (u) => u.over.addEventListener("pointerdown", (e) => { const t = u.posToVal(e.offsetX, "x"); scrub(t); })] },
     }, data, box);
@@ -113,7 +123,7 @@ export function watchPanel(page) {
     let best = 0;
     for (let k = 1; k < time.length; k += 1) if (Math.abs(time[k] - t) < Math.abs(time[best] - t)) best = k;
     state.frame = best;
-    state.playing = false;
+    emit("pause");
     emit("frame");
   }
 

@@ -68,7 +68,7 @@ function drivers() {
     if (typeof d[key] === "string" || typeof d[key] === "number") listen(String(d[key]));
     input.addEventListener("input", () => listen(input.value.trim()));
     const where = d.joint ? `${key} of ${d.joint}` : d.between ? `${d.between.join(" – ")}` : d.bodies ? d.bodies.join(" – ") : `${d.point}.${key}`;
-    const extra = [h("span.what", { style: "flex:none;max-width:34%", onclick: () => select(`drivers:${name}`) }, where), d[key] === undefined ? h("span.what", null, `table ${d.table}`) : input];
+    const extra = [h("span.what", { onclick: () => select(`drivers:${name}`) }, where), d[key] === undefined ? h("span.what", null, `table ${d.table}`) : input];
     return [...row("drivers", name, "", { edit: () => driverForm(name), extra }), told];
   });
 }

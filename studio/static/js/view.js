@@ -57,7 +57,10 @@ function numbered(step, [left, right], [bottom, top]) {
   const [x0, y0] = toScreen([0, 0]), y = Math.min(Math.max(y0, 60), view.height - 40), x = Math.min(Math.max(x0, 8), view.width - 60), labels = [];
   const text = (value) => String(Number(value.toPrecision(6))).replace("-", "\u2212");
   for (let k = 5 * Math.ceil(left / step / 5); k <= right / step; k += 5) if (k) labels.push(s("text", { x: toScreen([k * step, 0])[0].toFixed(1), y: (y + 13).toFixed(1), "text-anchor": "middle" }, text(k * step)));
-  for (let k = 5 * Math.ceil(bottom / step / 5); k <= top / step; k += 5) if (k) labels.push(s("text", { x: (x + 5).toFixed(1), y: (toScreen([0, k * step])[1] - 3).toFixed(1) }, text(k * step)));
+  for (let k = 5 * Math.ceil(bottom / step / 5); k <= top / step; k += 5) {
+    const at = toScreen([0, k * step])[1] - 3;
+    if (k && at > 15 && at < view.height - 32) labels.push(s("text", { x: (x + 5).toFixed(1), y: at.toFixed(1) }, text(k * step))); // whole, and above the hint
+  }
   return labels;
 }
 
