@@ -66,7 +66,7 @@ class DivideAndConquer(BodyMethod):
         self.loose, self.opened = LOOSE * tolerance * size, False
         drift = self.loose if given.frequency is None else LOST * tolerance * size
         settings[OPEN] = OPEN_JOINTS * size if self.projected else drift
-        self.assembly = DcaSystem(self.system, settings, given.iterations)
+        self.assembly = DcaSystem(self.system, settings, given.iterations, self.projected)
         self.tables = self.assembly.tables
         self.y = self.packed()
         n = len(self.y)

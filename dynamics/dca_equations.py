@@ -391,10 +391,9 @@ def _project(h_at, y_at):  # type: ignore[no-untyped-def]
 
 
 @functools.cache
-def addresses() -> dict[int, int]:
-    """Return where the pieces are compiled, by their places in the head."""
+def addresses(projected: bool) -> dict[int, int]:
+    """Return where the pieces are compiled, by their places in the head; projections only where they are asked for."""
     pieces = {
-        at.PLACE_CODE: _place, at.ASSEMBLE_CODE: _assemble, at.IMPROVE_CODE: _improve,
-        at.ACCELERATE_CODE: _accelerate, at.PROJECT_CODE: _project,
-    }  # fmt: skip
+        at.PLACE_CODE: _place, at.ASSEMBLE_CODE: _assemble, at.IMPROVE_CODE: _improve, at.ACCELERATE_CODE: _accelerate,
+    } | ({at.PROJECT_CODE: _project} if projected else {})  # fmt: skip
     return {place: int(cfunc(SIGNATURE, **CALLED)(piece).address) for place, piece in pieces.items()}

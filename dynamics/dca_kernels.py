@@ -150,147 +150,128 @@ def _tie(node, ties, J, Y, G):  # type: ignore[no-untyped-def]
                         G[within, d - e + j] += J[row, role, j]
 
 
-@njit(**INTERNAL)
-@dated
-def factor_node(nodes, parts, destinations, ties, x, leaf, J, softness, k):  # type: ignore[no-untyped-def]
-    """Assemble one node from its parts (Eq. 20, 27 to 30, 84, 86); False where its bodies have no inertia.
-
-    `leaf` has the mass matrices of the bodies, J[row, body of the tie, component] the Jacobians, softness is 1/α.
-    """
-    node = nodes[k]
-    e, r, c = node[LEAVE], node[KEEP], node[ROWS]
-    L, X, Y = place(x, node[AT_L], e, e), place(x, node[AT_X], e, r), place(x, node[AT_Y], e, c)
-    K, G, M = place(x, node[AT_K], c, c), place(x, node[AT_G], c, r), place(x, node[AT_M], r, r)
-    for i in range(node[AT_L], node[AT_M] + r * r):  # they follow each other
-        x[i] = 0.0
-    _gather(node, parts, destinations, x, nodes, leaf, L, X, M)
-    _tie(node, ties, J, Y, G)
-    if not cholesky(L, e):
-        return False
-    forward(L, e, X, r)
-    forward(L, e, Y, c)
-    for i in range(c):
-        K[i, i] = softness
-    for j in range(e):
-        for a in range(r):
-            factor = X[j, a]
-            for b in range(a + 1):
-                M[a, b] -= factor * X[j, b]
-        for i in range(c):
-            factor = Y[j, i]
-            for b in range(i + 1):
-                K[i, b] += factor * Y[j, b]
-            for b in range(r):
-                G[i, b] -= factor * X[j, b]
-    if not cholesky(K, c):
-        return False
-    forward(K, c, G, r)
-    for i in range(c):
-        for a in range(r):
-            factor = G[i, a]
-            for b in range(a + 1):
-                M[a, b] += factor * G[i, b]
-    for a in range(r):
-        for b in range(a):
-            M[b, a] = M[a, b]
-    return True
-
-
-@njit(**INTERNAL)
-@dated
-def up_node(nodes, parts, destinations, ties, x, v, load, gap, w, k):  # type: ignore[no-untyped-def]
-    """The right-hand side of one node from those of its parts (Eq. 22, 24, 31, 32); `gap` is c of all rows."""
-    node = nodes[k]
-    e, r, c = node[LEAVE], node[KEEP], node[ROWS]
-    L, X, Y = place(x, node[AT_L], e, e), place(x, node[AT_X], e, r), place(x, node[AT_Y], e, c)
-    K, G = place(x, node[AT_K], c, c), place(x, node[AT_G], c, r)
-    u, h, Q = node[AT_U], node[AT_H], node[AT_Q]
-    for p in range(node[PART], node[PART_END]):
-        count, at, own = parts[p, COUNT], parts[p, DESTINATION], parts[p, IS_NODE]
-        for a in range(count):
-            d = destinations[at + a]
-            to = u + d if d < e else Q + d - e
-            for i in range(w):
-                v[to + i] = load[parts[p, SOURCE], i] if own == 0 else v[nodes[parts[p, SOURCE], AT_Q] + a * w + i]
-    for t in range(node[TIE], node[TIE_END]):
-        for i in range(ties[t, N_ROWS]):
-            v[h + ties[t, WITHIN] + i] = gap[ties[t, FIRST_ROW] + i]
-    for j in range(e):
-        total = v[u + j]
-        for i in range(j):
-            total -= L[j, i] * v[u + i]
-        total *= L[j, j]
-        v[u + j] = total
-        for i in range(c):
-            v[h + i] += Y[j, i] * total
-        for i in range(r):
-            v[Q + i] -= X[j, i] * total
-    for j in range(c):
-        total = v[h + j]
-        for i in range(j):
-            total -= K[j, i] * v[h + i]
-        total *= K[j, j]
-        v[h + j] = total
-        for i in range(r):
-            v[Q + i] -= G[j, i] * total
-
-
-@njit(**INTERNAL)
-@dated
-def down_node(nodes, ties, gone, x, v, found, forces, k):  # type: ignore[no-untyped-def]
-    """λ of the ties of one node (Eq. 19, 84), then x of the bodies that leave there (Eq. 21, 23, 80)."""
-    node, w = nodes[k], found.shape[1]
-    e, r, c = node[LEAVE], node[KEEP], node[ROWS]
-    L, X, Y = place(x, node[AT_L], e, e), place(x, node[AT_X], e, r), place(x, node[AT_Y], e, c)
-    K, G = place(x, node[AT_K], c, c), place(x, node[AT_G], c, r)
-    u, h, first = node[AT_U], node[AT_H], node[STAY]
-    for j in range(c - 1, -1, -1):
-        total = v[h + j]
-        for b in range(node[STAY_END] - first):
-            for i in range(w):
-                total += G[j, b * w + i] * found[gone[first + b], i]
-        for i in range(j + 1, c):
-            total -= K[i, j] * v[h + i]
-        v[h + j] = total * K[j, j]
-    for t in range(node[TIE], node[TIE_END]):
-        for i in range(ties[t, N_ROWS]):
-            forces[ties[t, FIRST_ROW] + i] = v[h + ties[t, WITHIN] + i]
-    for j in range(e - 1, -1, -1):
-        total = v[u + j]
-        for b in range(node[STAY_END] - first):
-            for i in range(w):
-                total -= X[j, b * w + i] * found[gone[first + b], i]
-        for i in range(c):
-            total -= Y[j, i] * v[h + i]
-        for i in range(j + 1, e):
-            total -= L[i, j] * v[u + i]
-        v[u + j] = total * L[j, j]
-    for b in range(node[GONE_END] - node[GONE]):
-        for i in range(w):
-            found[gone[node[GONE] + b], i] = v[u + b * w + i]
-
-
 @njit(**OPTIONS)
 @dated
 def factor(nodes, parts, destinations, ties, x, leaf, J, softness, first, last):  # type: ignore[no-untyped-def]
-    """Assemble the nodes first to last - 1; returns the first without inertia, or the last."""
+    """Assemble the nodes first to last - 1 from their parts (Eq. 20, 27 to 30, 84, 86).
+
+    Returns the first whose bodies have no inertia, or the last.
+
+    `leaf` has the mass matrices of the bodies, J[row, body of the tie, component] the Jacobians, softness is 1/α.
+    """
     for k in range(first, last):
-        if not factor_node(nodes, parts, destinations, ties, x, leaf, J, softness, k):
+        node = nodes[k]
+        e, r, c = node[LEAVE], node[KEEP], node[ROWS]
+        L, X, Y = place(x, node[AT_L], e, e), place(x, node[AT_X], e, r), place(x, node[AT_Y], e, c)
+        K, G, M = place(x, node[AT_K], c, c), place(x, node[AT_G], c, r), place(x, node[AT_M], r, r)
+        for i in range(node[AT_L], node[AT_M] + r * r):  # they follow each other
+            x[i] = 0.0
+        _gather(node, parts, destinations, x, nodes, leaf, L, X, M)
+        _tie(node, ties, J, Y, G)
+        if not cholesky(L, e):
             return k
+        forward(L, e, X, r)
+        forward(L, e, Y, c)
+        for i in range(c):
+            K[i, i] = softness
+        for j in range(e):
+            for a in range(r):
+                factor = X[j, a]
+                for b in range(a + 1):
+                    M[a, b] -= factor * X[j, b]
+            for i in range(c):
+                factor = Y[j, i]
+                for b in range(i + 1):
+                    K[i, b] += factor * Y[j, b]
+                for b in range(r):
+                    G[i, b] -= factor * X[j, b]
+        if not cholesky(K, c):
+            return k
+        forward(K, c, G, r)
+        for i in range(c):
+            for a in range(r):
+                factor = G[i, a]
+                for b in range(a + 1):
+                    M[a, b] += factor * G[i, b]
+        for a in range(r):
+            for b in range(a):
+                M[b, a] = M[a, b]
     return last
 
 
 @njit(**OPTIONS)
 @dated
 def up(nodes, parts, destinations, ties, x, v, load, gap, first, last):  # type: ignore[no-untyped-def]
-    """Right-hand sides of the nodes first to last - 1."""
+    """Right-hand sides of the nodes first to last - 1 from their parts (Eq. 22, 24, 31, 32); `gap` is c of all rows."""
+    w = load.shape[1]
     for k in range(first, last):
-        up_node(nodes, parts, destinations, ties, x, v, load, gap, load.shape[1], k)
+        node = nodes[k]
+        e, r, c = node[LEAVE], node[KEEP], node[ROWS]
+        L, X, Y = place(x, node[AT_L], e, e), place(x, node[AT_X], e, r), place(x, node[AT_Y], e, c)
+        K, G = place(x, node[AT_K], c, c), place(x, node[AT_G], c, r)
+        u, h, Q = node[AT_U], node[AT_H], node[AT_Q]
+        for p in range(node[PART], node[PART_END]):
+            count, at, own = parts[p, COUNT], parts[p, DESTINATION], parts[p, IS_NODE]
+            for a in range(count):
+                d = destinations[at + a]
+                to = u + d if d < e else Q + d - e
+                for i in range(w):
+                    v[to + i] = load[parts[p, SOURCE], i] if own == 0 else v[nodes[parts[p, SOURCE], AT_Q] + a * w + i]
+        for t in range(node[TIE], node[TIE_END]):
+            for i in range(ties[t, N_ROWS]):
+                v[h + ties[t, WITHIN] + i] = gap[ties[t, FIRST_ROW] + i]
+        for j in range(e):
+            total = v[u + j]
+            for i in range(j):
+                total -= L[j, i] * v[u + i]
+            total *= L[j, j]
+            v[u + j] = total
+            for i in range(c):
+                v[h + i] += Y[j, i] * total
+            for i in range(r):
+                v[Q + i] -= X[j, i] * total
+        for j in range(c):
+            total = v[h + j]
+            for i in range(j):
+                total -= K[j, i] * v[h + i]
+            total *= K[j, j]
+            v[h + j] = total
+            for i in range(r):
+                v[Q + i] -= G[j, i] * total
 
 
 @njit(**OPTIONS)
 @dated
 def down(nodes, ties, gone, x, v, found, forces, first, last):  # type: ignore[no-untyped-def]
-    """Disassemble the nodes last - 1 down to first."""
+    """Disassemble the nodes last - 1 down to first: λ of the ties (Eq. 19, 84), then x of who leaves (21, 23, 80)."""
+    w = found.shape[1]
     for k in range(last - 1, first - 1, -1):
-        down_node(nodes, ties, gone, x, v, found, forces, k)
+        node = nodes[k]
+        e, r, c = node[LEAVE], node[KEEP], node[ROWS]
+        L, X, Y = place(x, node[AT_L], e, e), place(x, node[AT_X], e, r), place(x, node[AT_Y], e, c)
+        K, G = place(x, node[AT_K], c, c), place(x, node[AT_G], c, r)
+        u, h, stay = node[AT_U], node[AT_H], node[STAY]
+        for j in range(c - 1, -1, -1):
+            total = v[h + j]
+            for b in range(node[STAY_END] - stay):
+                for i in range(w):
+                    total += G[j, b * w + i] * found[gone[stay + b], i]
+            for i in range(j + 1, c):
+                total -= K[i, j] * v[h + i]
+            v[h + j] = total * K[j, j]
+        for t in range(node[TIE], node[TIE_END]):
+            for i in range(ties[t, N_ROWS]):
+                forces[ties[t, FIRST_ROW] + i] = v[h + ties[t, WITHIN] + i]
+        for j in range(e - 1, -1, -1):
+            total = v[u + j]
+            for b in range(node[STAY_END] - stay):
+                for i in range(w):
+                    total -= X[j, b * w + i] * found[gone[stay + b], i]
+            for i in range(c):
+                total -= Y[j, i] * v[h + i]
+            for i in range(j + 1, e):
+                total -= L[i, j] * v[u + i]
+            v[u + j] = total * L[j, j]
+        for b in range(node[GONE_END] - node[GONE]):
+            for i in range(w):
+                found[gone[node[GONE] + b], i] = v[u + b * w + i]

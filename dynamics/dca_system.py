@@ -63,8 +63,8 @@ class System(NamedTuple):
 class DcaSystem:
     """The tables of a model, and its assembly tree."""
 
-    def __init__(self, bodies: BodySystem, settings: Array, iterations: int) -> None:
-        self.system, joints = bodies, bodies.joints
+    def __init__(self, bodies: BodySystem, settings: Array, iterations: int, projected: bool = False) -> None:
+        self.system, joints, self.projected = bodies, bodies.joints, projected
         self.names = [b for b in bodies.model.bodies if b != FRAME]
         m, w, d, mass = len(self.names), bodies.w, bodies.d, bodies.inertia.mass[1:]
         leaf = np.zeros((m, w, w))
@@ -102,7 +102,7 @@ class DcaSystem:
             len(s.leaf), s.leaf.shape[1], len(s.phi), len(s.items), len(s.nodes), len(s.parts), len(s.ties),
             len(s.shares), len(s.turns),
         )  # fmt: skip
-        for place, address in addresses().items():
+        for place, address in addresses(self.projected).items():
             found[place] = address
         return found
 
