@@ -9,10 +9,11 @@ N       ?= 200
 VENV  := .venv
 STAMP := $(VENV)/.installed
 PY    := $(VENV)/bin/python
+OLDEST := .venv-oldest
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help venv demo studio vendor browser test test-all check-generated lint types bench fuzz fuzz-input clean force
+.PHONY: help venv demo studio vendor browser test test-all test-oldest check-generated lint types bench fuzz fuzz-input clean force
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -52,6 +53,18 @@ test-all: browser lint types check-generated ## as test, with the long tests and
 	@echo "== all tests"
 	@$(PY) -m pytest -q -n $(WORKERS)
 
+# Files that together touch every dependency. Old packages warn of each other's age; those warnings are no errors here.
+test-oldest: ## part of the tests with the oldest versions that pyproject.toml allows, in .venv-oldest
+	@[ -x $(OLDEST)/bin/python ] || "$(PYTHON)" -m venv $(OLDEST)
+	@$(OLDEST)/bin/python tests/packaging/oldest.py > $(OLDEST)/constraints.txt
+	@$(OLDEST)/bin/python -m pip install -qq -c $(OLDEST)/constraints.txt --editable '.[dev]'
+	@cd tests && ASSURGENT_CACHE=$(CURDIR)/$(OLDEST)/cache ASSURGENT_DATA=$(CURDIR)/$(OLDEST)/data \
+		../$(OLDEST)/bin/python -m pytest -q -n $(WORKERS) -m "not long" -W ignore::DeprecationWarning \
+		test_start.py common generated/test_reference_values.py codegen/test_emit.py codegen/test_derive_rrr.py \
+		runtime/test_store.py runtime/test_generation.py motion/test_results.py motion/test_global.py \
+		motion/test_threads.py dynamics/test_inverse.py dynamics/test_equilibrium.py designs/test_designs.py \
+		pictures/test_plot.py pictures/test_animate.py report/test_report.py cli/test_cli.py packaging
+
 fuzz-input: $(STAMP) ## hostile files, options and paths (make fuzz-input N=10000 SEED=1)
 	@$(PY) -m fuzz.hostile -n $(N) --seed $(or $(SEED),1)
 
@@ -81,7 +94,7 @@ bench: $(STAMP) ## measure speed, beside other programs
 	@$(VENV)/bin/assurgent bench
 
 clean: ## remove everything that can be made again, .venv included
-	rm -rf $(VENV) build dist out *.egg-info .hypothesis .ruff_cache .mypy_cache .pytest_cache
+	rm -rf $(VENV) $(OLDEST) build dist out *.egg-info .hypothesis .ruff_cache .mypy_cache .pytest_cache
 	find . -path ./.git -prune -o -name __pycache__ -type d -prune \
 		-exec rm -rf {} + 2>/dev/null || true
 
