@@ -20,7 +20,7 @@ from ..common.errors import InputError, nearest
 from ..designs.compiled_mechanism import CompiledMechanism
 from ..facade import Mechanism
 from ..mechanism.plans.plan import Array
-from . import chains, design_rows, dynamics_cases, startup
+from . import busy, chains, design_rows, dynamics_cases, startup
 from . import dynamics_study as dynamics
 from .claims import Claim
 from .data_files import FOLDER
@@ -252,6 +252,14 @@ def _inverse(instants: int, rounds: int) -> Called:
     return Called(what, Claim(what, s["kinepy"] / s["ours"], 10, True))
 
 
+def _busy(rounds: int) -> Called:
+    """Inverse dynamics of six legs while every processor is busy: as it is, over one BLAS thread set from outside."""
+    ours, one = busy.inverse_beside(rounds)
+    what = "inverse of six legs, 201 instants, all processors busy / the same with one BLAS thread from outside"
+    what += f" ({1e3 * ours:.0f} / {1e3 * one:.0f} ms)"
+    return Called(what, Claim(what, ours / one, 1.3, False))
+
+
 def _mechanism(text: str) -> Mechanism:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "mechanism.toml"
@@ -361,6 +369,7 @@ PARTS: dict[str, Callable[[int, int], Iterable[Called]]] = {
     "populations": lambda _, rounds: _many(rounds),
     "inverse": lambda steps, rounds: (_inverse(min(10_001, max(steps, 401)), min(rounds, ROUNDS)),),
     "simulate": lambda steps, rounds: _simulation(min(1_001, max(steps, 3)), min(rounds, ROUNDS)),
+    "busy": lambda _, rounds: (_busy(min(rounds, ROUNDS)),),
     "start": lambda *_: (_starting(),),
 }
 

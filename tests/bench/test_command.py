@@ -232,3 +232,15 @@ def test_the_papers_tables_and_figures(tmp_path, capsys):
 def test_parts_of_what_users_call(capsys):
     assert _bench("--case", "users", "runs") == 2
     assert "did you mean 'run'" in " ".join(capsys.readouterr().err.split())
+
+
+@pytest.mark.long
+def test_inverse_beside_busy_processors_is_measured():
+    """The same calls as they are and with one BLAS thread; the busy processes end with it."""
+    from assurgent.bench import busy
+
+    ours, one = busy.inverse_beside(rounds=1, calls=1)
+    assert ours > 0
+    assert one > 0
+    with pytest.raises(KeyError), busy.all_processors():
+        raise KeyError
