@@ -42,7 +42,7 @@ def default_names(results: Results, model: Model) -> list[str]:
     return chosen
 
 
-def _of_cylinders(model: Model) -> set[str | None]:
+def _of_cylinders(model: Model) -> set[str]:
     """Return the points of barrels and rods: bodies of a slide that else have one pin each."""
     held = [name for joint in model.joints.values() for name in joint.bodies]
     slides = [joint.bodies for joint in model.joints.values() if joint.kind == "P" and FRAME not in joint.bodies]
