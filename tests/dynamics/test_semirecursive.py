@@ -174,3 +174,60 @@ def test_cost_of_a_chain_is_linear():
             best = min(best, (time.process_time() - begin_) / (20000 // n))
         seconds.append(best)
     assert np.log(seconds[1] / seconds[0]) / np.log(20) < 1.3  # 2 would be a quadratic cost
+
+
+# ---- cams ([Y] B.4 to B.7) ----------------------------------------------------------------------------------------
+CAM = """
+format = 1
+name = "cam"
+space = "planar"
+gravity = [2, -9.81]
+[points]
+O = [0, 0]
+N = [0.03, 0]
+F = [0, {place}]
+T = [0, 0.12]
+[bodies.frame]
+points = ["O"]
+[bodies.cam]
+points = ["O", "N"]
+mass = 1
+inertia = 0.001
+[bodies.tappet]
+points = ["F", "T"]
+mass = 0.3
+inertia = 0.0001
+[joints.O]
+type = "R"
+bodies = ["frame", "cam"]
+at = "O"
+{guide}
+[joints.C]
+type = "cam"
+bodies = ["cam", "tappet"]
+centre = "O"
+profile = "0.03 + 0.004*cos(u)"
+follower = {follower}
+[simulation]
+tolerance = 1e-11
+"""
+PUSHED = '[initial]\nO = { joint = "O", angle = "-pi/2", rate = 20 }\n'
+GUIDE = '[joints.G]\ntype = "P"\nbodies = ["frame", "tappet"]\nat = "F"\nthrough = "O"\naxis = [0, 1]'
+ROLLER, FLAT = '{ point = "F", radius = 0.008 }', '{ point = "F", direction = [1, 0] }'
+CAMS = {"roller": (0.038, GUIDE, ROLLER, 1.0), "flat": (0.03, GUIDE, FLAT, 1.0), "unguided": (0.038, "", ROLLER, 0.1)}
+
+
+@pytest.mark.parametrize("kind", CAMS)
+@pytest.mark.parametrize("method", ["semirecursive-1", "semirecursive-2"])
+def test_cams_close_loops(kind, method):
+    """A cam is a closing row on the contact; a follower without a guide is the paper's Fig. B.10, of three freedoms."""
+    place, guide, follower, end = CAMS[kind]
+    text = CAM.format(place=place, guide=guide, follower=follower) + (PUSHED if guide else "")
+    model, times = loads(text, "x.toml"), np.linspace(0, end, 6)
+    known, found = (simulate(model, times, m).results for m in ("global" if not guide else "partition", method))
+    assert found.diagnostics["cut"] == ["C"]
+    force = max(np.abs(r.force).max() for r in known.reactions.values())
+    for point, series in known.points.items():
+        assert found.points[point].position == pytest.approx(series.position, abs=1e-10 * model.size)
+    for joint, reaction in known.reactions.items():
+        assert found.reactions[joint].force == pytest.approx(reaction.force, abs=1e-9 * force)
