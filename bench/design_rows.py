@@ -16,7 +16,7 @@ from ..facade import Mechanism
 from .data_files import FOLDER
 
 JANSEN = ("a", "b", "c", "d", "ee", "f", "g", "h", "i", "j", "k", "l", "m")
-NUMBERS = ["max(P.y)", "min(P.y)", "max(P.x)", "range(P.x)", "mean(P.y)"]
+NUMBERS = ["max(P.y)", "range(P.x)", "length(P)", "transmission", "turn"]  # one of every kind
 
 
 def sweep_of(designs: int, instants: int) -> Callable[[int], Any]:
@@ -28,13 +28,19 @@ def sweep_of(designs: int, instants: int) -> Callable[[int], Any]:
     return lambda threads: sweeper.block(sizes, threads)
 
 
-def five_numbers(run: Callable[[], Any]) -> Callable[[], Any]:
-    """Return pylinkage's turn of one design, reduced to the same five numbers."""
+def five_numbers(run: Callable[[], Any]) -> Callable[[], list[float]]:
+    """Return pylinkage's turn of one design, reduced to the same five numbers in NumPy."""
 
     def once() -> list[float]:
-        places = np.asarray(run()[0])
-        x, y = places[:, -1, 0], places[:, -1, 1]
-        return [float(v) for v in (y.max(), y.min(), x.max(), np.ptp(x), y.mean())]
+        places = np.asarray(run()[0])  # (instant, part, component): A, B, D, C, P
+        P = places[:, -1]
+        u, v = places[:, 1] - places[:, 3], places[:, 2] - places[:, 3]
+        cross = u[:, 0] * v[:, 1] - u[:, 1] * v[:, 0]
+        sines = cross**2 / ((u[:, 0] ** 2 + u[:, 1] ** 2) * (v[:, 0] ** 2 + v[:, 1] ** 2))
+        steps = P[1:] - P[:-1]
+        length = np.sqrt(steps[:, 0] ** 2 + steps[:, 1] ** 2).sum()
+        found = P[:, 1].max(), P[:, 0].max() - P[:, 0].min(), length, np.sqrt(sines.min()), not np.isnan(P).any()
+        return [float(v) for v in found]
 
     return once
 

@@ -36,7 +36,7 @@ from ..runtime.time_functions import check_times
 from .batch import Batch, arrays_of, parts_of, series_of
 from .design_times import DesignTimes
 from .gradients import Gradients
-from .positions_alone import PositionsAlone
+from .positions_alone import PositionsAlone, aligned, whole_lines
 from .traceable import Traceable
 
 if TYPE_CHECKING:
@@ -98,12 +98,35 @@ class CompiledMechanism(Gradients):
     outputs: Ints
     solving: list[int]
     times: DesignTimes
-    reported_orders = 0  # 1: positions of points alone are written, for those who ask for no rates
+    reported = 0  # how outputs are written: see ALONE and APART of output_items
     lean: PositionsAlone | None = None
+
+    def ask_components_apart(self) -> None:
+        """Write the components of points one behind the other from now on, for those who reduce them."""
+        from ..runtime.output_items import APART
+
+        self.reported |= APART
+        for (table, name), places in self.apart()[0].items():
+            written = filter(None, self.mechanism.program.sequence.written[table, name])
+            for (_, place), at in zip(written, places, strict=True):
+                self.tables[place : place + 3] = at
+
+    def apart(self) -> tuple[dict[tuple[str, str], list[int]], int]:
+        """Return the places of all series, of which every component begins with a line of the cache, and their room."""
+        found: dict[tuple[str, str], list[int]] = {}
+        width = 0
+        for name, places in self.places.items():
+            found[name] = []
+            for output, _ in places:
+                found[name].append(width)
+                width += max(output.widths) * whole_lines(len(self.time))
+        return found, width
 
     def ask_positions_alone(self) -> None:
         """Write no rates from now on, and find none where groups are closed forms."""
-        self.reported_orders = 1
+        from ..runtime.output_items import ALONE
+
+        self.reported |= ALONE
         if self.supported and PositionsAlone.able(self):
             self.lean = PositionsAlone(self)
             self.tables, self.n_rows = self.lean.tables, self.lean.n_rows
@@ -269,12 +292,13 @@ class CompiledMechanism(Gradients):
         spare = self._spare.setdefault(n, [])
         held = spare.pop() if spare else None
         if held is None:
+            stride = n if self.lean is None else whole_lines(n)
             call = np.zeros(CALL_SIZE, dtype=np.int64)
-            call[STRIDE], call[COLUMNS] = n, 1
+            call[STRIDE], call[COLUMNS] = stride, 1
             asked = np.concatenate([call, lanes])
-            asked[ORDERS] = self.reported_orders
+            asked[ORDERS] = self.reported
             held = (
-                np.empty((3, self.n_rows, n)), call, asked,
+                aligned(3, self.n_rows, stride), call, asked,
                 (
                     np.ones((1, sequence.n_signs)), np.zeros_like(sequence.work), np.zeros((0, 0)),
                     np.zeros(max(map(len, phases)), dtype=np.int64), np.zeros(len(phases[1]), dtype=np.int64),
@@ -286,7 +310,7 @@ class CompiledMechanism(Gradients):
             edges, constants = np.array([0, n]), sequence.of_kind("constants")
             sequence.run("constants", grid, held[0], edges, np.zeros((1, 0)), constants)
             if not sequence.moving and len(self.driver_rows):
-                held[0][:, self.driver_rows] = sequence.drive(grid, sequence.numbers)[:3]
+                held[0][:, self.driver_rows, :n] = sequence.drive(grid, sequence.numbers)[:3]
             if self.lean is not None:
                 self.lean.fill(grid, held[0])
         return held

@@ -6,8 +6,6 @@ run. Imported only where designs run, because it loads Numba.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numba import njit
 
@@ -15,7 +13,9 @@ from ..runtime.sequencer import (
     ADDRESS,
     CLOSE,
     ITERATIONS,
+    LEAST,
     N_PHI,
+    OPTIONS,
     PHI,
     PLACE,
     RESIDUAL,
@@ -23,16 +23,14 @@ from ..runtime.sequencer import (
     SUSPECTS,
     call_item,
     close_calls,
+    largest_of,
     leaps,
     sequence,
 )
 from ..runtime.sources import dated
 from ..runtime.time_kernels import evaluate
+from .lane_bounds import least_and_steepest
 
-OPTIONS: dict[str, Any] = {
-    "cache": True, "error_model": "numpy", "fastmath": {"contract"}, "nogil": True, "no_cfunc_wrapper": True,
-    "_nrt": False,
-}  # fmt: skip
 WHOLE, LOST, APART, OWN_WAY = range(4)  # of a design: solved; lost on the way; not assembled; to be run on its own
 NEVER = 1 << 62
 CLEAR = 0.66 * CLOSE  # conditioning of every lane above which `close_calls` finds none but steep changes
@@ -44,10 +42,10 @@ TOO_FAR = -2  # in place of the step that was lost: lanes lie too far apart for 
 def drive(functions, numbers, t, state, rows):  # type: ignore[no-untyped-def]
     """Write the drivers of a design into their rows; the number of lanes that are not finite."""
     code, own, work = functions
-    n = len(t)
-    size = state.shape[1] * state.shape[2]
+    n, stride = len(t), state.shape[2]
+    size = state.shape[1] * stride
     q, qdot, qddot = state[0].reshape(size), state[1].reshape(size), state[2].reshape(size)
-    return evaluate(code, own, numbers, 1, n, t, n, q, qdot, qddot, qddot, n, rows, 2, 0, n, work)
+    return evaluate(code, own, numbers, 1, n, t, n, q, qdot, qddot, qddot, stride, rows, 2, 0, n, work)
 
 
 @njit(**OPTIONS)
@@ -103,17 +101,21 @@ def where_lost(state, tables, solving, unknowns, lost, modes, n, orders):  # typ
     return solved, where, too_far
 
 
-@njit(**{**OPTIONS, "fastmath": {"contract", "nnan", "nsz"}})
+@njit(**OPTIONS)
 @dated
-def least_and_steepest(squares, last):  # type: ignore[no-untyped-def]
-    """The least of some numbers and the largest difference of two neighbours, in vectors."""
-    least, steepest = squares[last - 1], 0.0
-    for k in range(np.uint64(last - 1)):
-        here = squares[k]
-        change = abs(squares[k + np.uint64(1)] - here)
-        least = here if here < least else least
-        steepest = change if change > steepest else steepest
-    return least, steepest
+def calm(rows, state, last):  # type: ignore[no-untyped-def]
+    """Whether no step of some rows is long, and none at an end far longer than the one beside it: nothing jumped."""
+    if last < 4:
+        return False
+    size, first, second, before, end = largest_of(rows, state, 0), 0.0, 0.0, 0.0, 0.0
+    for row in rows:
+        x = state[0, row]
+        if not least_and_steepest(x, last)[1] <= 0.1 * size:
+            return False
+        first, second = max(first, abs(x[1] - x[0])), max(second, abs(x[2] - x[1]))
+        before, end = max(before, abs(x[last - 2] - x[last - 3])), max(end, abs(x[last - 1] - x[last - 2]))
+    least = 1e-12 * size
+    return first <= 2.5 * second + least and end <= 2.5 * before + least
 
 
 @njit(**OPTIONS)
@@ -128,20 +130,26 @@ def reported_doubts(report, bound):  # type: ignore[no-untyped-def]
 
 @njit(**OPTIONS)
 @dated
-def doubts(watched, solving, tables, own, none, signs, edges, t, state, call, work, n, lost):  # type: ignore[no-untyped-def]
-    """The number of steps of a motion of positions alone that a closer look is due to.
+def doubts(watched, solving, tables, own, none, signs, edges, t, state, call, work, n, lost, report):  # type: ignore[no-untyped-def]
+    """The number of steps of a motion of positions alone that a closer look is due to; report: κ² at its least.
 
-    The squared conditioning stands where a rate of the first φ would. Afterwards rates are found at both ends.
+    The squared conditioning stands where a rate of the first φ would. Where rows do not tell that nothing jumped, rates
+    are found at both ends.
     """
-    last, found = edges[1], 0
+    last, found, still = edges[1], 0, True
     for j in range(len(watched)):
-        squares = state[1, tables[watched[j, PLACE] + watched[j, PHI]]]
+        place = watched[j, PLACE] + watched[j, PHI]
+        squares = state[1, tables[place]]
         least, steepest = least_and_steepest(squares, last)
+        report[j, LEAST] = least
         # with κ ≥ c everywhere two lanes together have 2 c, and κ changes by the change of κ² over 2 c at most
         if not (least >= CLEAR * CLEAR and steepest <= 2.0 * CLEAR * STEEP):
             for k in range(np.uint64(last)):
                 squares[k] = np.sqrt(squares[k])
             found += close_calls(squares, t, np.sqrt(least), 0, last)
+        still = still and calm(tables[place : place - watched[j, N_PHI]], state, last)
+    if still:
+        return found
     for first in (0, max(0, last - 2)):
         edges[0], edges[1] = first, min(first + 2, last)
         sequence(solving, tables, own, none, signs, edges, t, state, state, call, work, n, lost, edges[:0], none)
@@ -150,6 +158,81 @@ def doubts(watched, solving, tables, own, none, signs, edges, t, state, call, wo
         place = watched[j, PLACE] + watched[j, PHI]
         found += leaps(tables[place : place - watched[j, N_PHI]], t, state, 0, last, False)
     return found
+
+
+@njit(**{**OPTIONS, "forceinline": True})
+@dated
+def run_design(  # type: ignore[no-untyped-def]
+    own, kept, functions, driver_rows, phases, unknowns, tables, t, state, out, calls, lanes, scratch, bound, answer
+):  # fmt: skip
+    """Run one design of numbers `own` into out[order, place]; see run_designs."""
+    constants, solving, quality, angles, outputs, positions = phases
+    lean = len(positions) > 0
+    moving, orders = (positions, 1) if lean else (solving, 3)
+    call, asked_call = calls
+    signs, work, changes, lost, modes, report, kappa, edges, one = scratch
+    n, asked = len(t), len(lanes)
+    edges[0], edges[1], one[0] = 0, n, 0
+    empty, no_report = edges[:0], changes
+    answer[0], answer[1], answer[2], answer[3], answer[4] = OWN_WAY, 0, -1, 0, 0
+    if not kept or (len(driver_rows) > 0 and drive(functions, own, t, state, driver_rows) > 0):
+        return
+    if len(constants) > 0:
+        sequence(constants, tables, own, changes, signs, edges, t, state, state, call, work, n, lost, empty, no_report)
+    call[ITERATIONS] = 0
+    lost[:] = NEVER
+    modes[:] = 0
+    sequence(moving, tables, own, changes, signs, edges, t, state, state, call, work, n, lost, modes, no_report)
+    answer[3] = call[ITERATIONS]
+    solved, where, too_far = where_lost(state, tables, moving, unknowns, lost, modes, n, orders)
+    answer[4] = solved
+    if too_far:
+        answer[2] = TOO_FAR
+        return
+    if solved == 0:
+        # a closed form that no sign closes is apart; Newton may need another start
+        answer[0] = APART if solving[where, N_PHI] < 0 else OWN_WAY
+        answer[2] = where
+        if answer[0] == APART:
+            out[:] = np.nan
+        return
+    edges[1] = solved
+    for j in range(len(report)):
+        report[j] = 0.0
+        report[j, LEAST] = np.inf
+    if lean:
+        suspicious = doubts(
+            quality, solving, tables, own, changes, signs, edges, t, state, call, work, n, lost, report
+        )  # fmt: skip
+    else:
+        sequence(quality, tables, own, changes, signs, edges, t, state, kappa, call, work, n, lost, empty, report)
+        suspicious = reported_doubts(report, bound * max(1.0, own[0] * own[0]))
+    if where >= 0 and not np.isfinite(state[0, tables[solving[where, PLACE] + solving[where, PHI]], solved]):
+        answer[0], answer[2] = LOST, where
+    elif where >= 0:
+        suspicious += 1  # a dead point: whether the motion goes on is asked by the run itself
+    else:
+        answer[0] = WHOLE
+    if suspicious > 0:
+        answer[0] = OWN_WAY
+        return
+    reported = asked
+    while reported > 0 and lanes[reported - 1] >= solved:
+        reported -= 1
+    answer[1] = reported
+    lost[:] = NEVER
+    if len(angles) > 0:
+        sequence(angles, tables, own, changes, signs, edges, t, state, state, call, work, n, lost, empty, no_report)
+    if reported < asked:
+        out[:] = np.nan
+    if reported > 0 and len(outputs) > 0:
+        one[1] = reported
+        lost[:] = NEVER
+        here = out.reshape(3, 1, out.shape[1])
+        sequence(outputs, tables, own, changes, signs, one, t, state, here, asked_call, work, n, lost, empty, no_report)
+    for j in range(len(lost)):
+        if lost[j] < NEVER:
+            answer[0], answer[1], answer[2] = OWN_WAY, 0, TOO_FAR
 
 
 @njit(**OPTIONS)
@@ -167,81 +250,11 @@ def run_designs(  # type: ignore[no-untyped-def]
     again. bound: largest residual over the squared size that is none. answers: (status, solved instants, step that
     was lost, iterations, solved lanes) per design.
     """
-    constants, solving, quality, angles, outputs, positions = phases
-    lean = len(positions) > 0
-    moving, orders = (positions, 1) if lean else (solving, 3)
-    call, asked_call = calls
-    signs, work, changes, lost, modes, report, kappa, edges, one = scratch
-    n, asked = len(t), len(lanes)
-    edges[0], edges[1], one[0] = 0, n, 0
-    empty, no_report = edges[:0], changes
     for d in range(len(numbers)):
-        answers[d, 0], answers[d, 1], answers[d, 2], answers[d, 3], answers[d, 4] = OWN_WAY, 0, -1, 0, 0
-        if not kept[d]:
-            continue
-        if len(driver_rows) > 0 and drive(functions, numbers[d], t, state, driver_rows) > 0:
-            continue
-        own = numbers[d]
-        if len(constants) > 0:
-            sequence(
-                constants, tables, own, changes, signs, edges, t, state, state, call, work, n, lost, empty, no_report
-            )
-        call[ITERATIONS] = 0
-        lost[:] = NEVER
-        modes[:] = 0
-        sequence(moving, tables, own, changes, signs, edges, t, state, state, call, work, n, lost, modes, no_report)
-        answers[d, 3] = call[ITERATIONS]
-        solved, where, too_far = where_lost(state, tables, moving, unknowns, lost, modes, n, orders)
-        answers[d, 4] = solved
-        if too_far:
-            answers[d, 2] = TOO_FAR
-            continue
-        if solved == 0:
-            # a closed form that no sign closes is apart; Newton may need another start
-            answers[d, 0] = APART if solving[where, N_PHI] < 0 else OWN_WAY
-            answers[d, 2] = where
-            if answers[d, 0] == APART:
-                out[d] = np.nan
-            continue
-        edges[1] = solved
-        for j in range(len(report)):
-            report[j] = 0.0
-            report[j, 0] = np.inf
-        if lean:
-            suspicious = doubts(quality, solving, tables, own, changes, signs, edges, t, state, call, work, n, lost)
-        else:
-            sequence(quality, tables, own, changes, signs, edges, t, state, kappa, call, work, n, lost, empty, report)
-            suspicious = reported_doubts(report, bound * max(1.0, own[0] * own[0]))
-        if where >= 0 and not np.isfinite(state[0, tables[solving[where, PLACE] + solving[where, PHI]], solved]):
-            answers[d, 0], answers[d, 2] = LOST, where
-        elif where >= 0:
-            suspicious += 1  # a dead point: whether the motion goes on is asked by the run itself
-        else:
-            answers[d, 0] = WHOLE
-        if suspicious > 0:
-            answers[d, 0] = OWN_WAY
-            edges[1] = n
-            continue
-        reported = asked
-        while reported > 0 and lanes[reported - 1] >= solved:
-            reported -= 1
-        answers[d, 1] = reported
-        lost[:] = NEVER
-        if len(angles) > 0:
-            sequence(angles, tables, own, changes, signs, edges, t, state, state, call, work, n, lost, empty, no_report)
-        edges[1] = n
-        if reported < asked:
-            out[d] = np.nan
-        if reported > 0:
-            one[1] = reported
-            lost[:] = NEVER
-            here = out[d].reshape(3, 1, out.shape[2])
-            sequence(
-                outputs, tables, own, changes, signs, one, t, state, here, asked_call, work, n, lost, empty, no_report
-            )
-        for j in range(len(lost)):
-            if lost[j] < NEVER:
-                answers[d, 0], answers[d, 1], answers[d, 2] = OWN_WAY, 0, TOO_FAR
+        run_design(
+            numbers[d], kept[d], functions, driver_rows, phases, unknowns, tables, t, state, out[d], calls, lanes,
+            scratch, bound, answers[d],
+        )  # fmt: skip
 
 
 @njit(**OPTIONS)

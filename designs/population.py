@@ -7,6 +7,7 @@ lengths a slice of one vector of numbers. So neither a mechanism nor a structure
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 
 from ..common.errors import InputError
 from ..mechanism.model import Array
+from .positions_alone import LINE, aligned
 
 Ints = NDArray[np.int64]
 
@@ -73,17 +75,18 @@ def batch(linkages: Sequence[Linkage], angles: Any) -> Population:
         raise InputError("batch: the angles of the cranks are a list of numbers")
     if not linkages:
         raise InputError("batch: there are no linkages")
-    most = max(len(one.places) for one in linkages)
-    joints = np.zeros((len(linkages), most, 3), dtype=np.int64)
-    joints[:, :, 0] = -3  # none
-    places = np.full((len(linkages), most, 2), np.nan)
+    tables = []
     for i, one in enumerate(linkages):
         try:
-            table = one.table
+            tables.append(one.table)
         except ValueError as error:
             raise InputError(f"batch: linkage {i}: {error}") from None
-        joints[i, : len(table)], places[i, : len(table)] = table, one.places
-    rows = np.empty((len(linkages) + 2, 2 * most, len(turn)))
+    begins = np.zeros(len(tables) + 1, dtype=np.int64)  # of the joints of each linkage among all
+    begins[1:] = np.cumsum([len(table) for table in tables])
+    joints = np.concatenate(tables)
+    places = np.concatenate([one.places for one in linkages], dtype=np.float64)
+    most = int(np.diff(begins).max())
+    rows = _room(len(linkages) + 2, 2 * most, len(turn))
     whole = np.zeros(len(linkages), dtype=np.bool_)
     address, side = _dyad()
     scratch = (
@@ -91,9 +94,27 @@ def batch(linkages: Sequence[Linkage], angles: Any) -> Population:
         np.zeros((1, most)), _call(len(turn)), np.zeros(64), np.zeros(most, dtype=np.int64),
         np.zeros(2, dtype=np.int64), np.zeros((0, 0)),
     )  # fmt: skip
-    run_population(address, side, joints, places, np.cos(turn), np.sin(turn), turn, scratch, rows, whole)
+    run_population(address, side, begins, joints, places, np.cos(turn), np.sin(turn), turn, scratch, rows, whole)
     found = rows[: len(linkages)].reshape(len(linkages), most, 2, len(turn))
     return Population(found.transpose(0, 1, 3, 2), whole)
+
+
+KEPT = 1 << 28  # bytes of positions at most that are kept for the next call
+_last: list[Array] = []
+
+
+def _room(*shape: int) -> Array:
+    """Return room for positions: that of the last call where nobody holds its result any more.
+
+    Fresh memory is cleaned by the system first, which costs a quarter of the motion itself.
+    """
+    found = _last.pop() if _last else None
+    # held by `found` and by the count itself
+    if found is None or found.size != int(np.prod(shape)) + LINE or sys.getrefcount(found) > 2:
+        found = np.empty(int(np.prod(shape)) + LINE)
+    if found.nbytes <= KEPT:
+        _last[:] = [found]
+    return aligned(*shape, room=found)
 
 
 def _call(lanes: int) -> Ints:

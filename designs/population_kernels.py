@@ -11,7 +11,7 @@ from ..runtime.sequencer import sequence
 from ..runtime.sources import dated
 from .design_kernels import NEVER, OPTIONS
 
-FIXED, CRANK, NONE = -1, -2, -3
+FIXED, CRANK = -1, -2
 ITEM = 10  # integers of a dyad: four rows known, two found, places of lengths, sketch, size and sign
 
 
@@ -40,30 +40,30 @@ def prepare(joints, places, side, steps, tables, numbers, signs, address):  # ty
 
 @njit(**OPTIONS)
 @dated
-def run_population(address, side, joints, places, cosine, sine, t, scratch, rows, whole):  # type: ignore[no-untyped-def]
+def run_population(address, side, begins, joints, places, cosine, sine, t, scratch, rows, whole):  # type: ignore[no-untyped-def]
     """Write rows[linkage, twice the joint plus component, lane] and whether each is assembled at every lane.
 
-    The sequencer works where the positions are to stand; for its pointers to rates, which nobody follows, there are
-    two linkages more than asked for.
+    begins: where the joints of each linkage begin among all. The sequencer works where the positions are to stand; for
+    its pointers to rates, which nobody follows, there are two linkages more than asked for.
     """
     steps, tables, numbers, signs, call, work, lost, edges, none = scratch
     n = len(t)
     edges[0], edges[1] = 0, n
-    for i in range(len(joints)):
-        state = rows[i : i + 3]
-        for j in range(joints.shape[1]):
-            kind, x, y = joints[i, j, 0], 2 * j, 2 * j + 1
-            if kind in (FIXED, NONE):
+    for i in range(len(begins) - 1):
+        state, own, place = rows[i : i + 3], joints[begins[i] : begins[i + 1]], places[begins[i] : begins[i + 1]]
+        for j in range(len(own)):
+            x, y = 2 * j, 2 * j + 1
+            if own[j, 0] == FIXED:
                 for k in range(np.uint64(n)):
-                    state[0, x, k], state[0, y, k] = places[i, j, 0], places[i, j, 1]
-            elif kind == CRANK:
-                m = joints[i, j, 1]
-                ox, oy = places[i, m, 0], places[i, m, 1]
-                dx, dy = places[i, j, 0] - ox, places[i, j, 1] - oy
+                    state[0, x, k], state[0, y, k] = place[j, 0], place[j, 1]
+            elif own[j, 0] == CRANK:
+                ox, oy = place[own[j, 1], 0], place[own[j, 1], 1]
+                dx, dy = place[j, 0] - ox, place[j, 1] - oy
                 for k in range(np.uint64(n)):
                     ex, ey = cosine[k] * dx - sine[k] * dy, sine[k] * dx + cosine[k] * dy
                     state[0, x, k], state[0, y, k] = ox + ex, oy + ey
-        count = prepare(joints[i], places[i], side, steps, tables, numbers, signs, address)
+        state[0, 2 * len(own) :] = np.nan
+        count = prepare(own, place, side, steps, tables, numbers, signs, address)
         lost[:] = NEVER
         sequence(
             steps[:count], tables, numbers, none, signs, edges, t, state, state, call, work, n, lost, edges[:0], none

@@ -23,9 +23,10 @@ from ..runtime.parallel import each
 from ..runtime.parallel import threads as using_threads
 from .batch import parts_of, series_of
 from .compiled_mechanism import CompiledMechanism
+from .positions_alone import aligned, whole_lines
 from .sweep_plan import wants
 
-FEW = 32  # designs at once: their series stay in the cache
+FEW = 1000  # designs whose numbers are found at once: they stay in the cache
 Block = dict[str, Array]
 
 
@@ -48,33 +49,66 @@ class Sweeper:
         moving = [n for n in listed["points"] if n not in model.bodies.get("frame", _NOTHING).points]
         self.wants = wants(moving if given is None else given, listed)
         self.efforts = [w for w in self.wants if w.table == "efforts"]
-        dyads = self._dyads(model, listed["points"]) if any(w.how == "transmission" for w in self.wants) else []
+        dyads = self._dyads(model, listed["points"]) if any(w.how == "transmission" for w in self.wants) else {}
         asked = {t: [w.name for w in self.wants if w.table == t] for t in ("points", "bodies", "joints")}
-        asked["points"] += [p for d in dyads for p in d]
+        asked["points"] += [p for d in dyads.values() for p in d]
         chosen = {t: list(dict.fromkeys(n)) for t, n in asked.items()}
         if not any(chosen.values()):
             chosen["points"] = listed["points"][:1]
         self.compiled = CompiledMechanism(data, origin, folder, times, parameters=list(names), **chosen)
         self.time, self.names, self.model = self.compiled.time, tuple(names), model
+        self._apart, self._room = self.compiled.apart()
         self._dyad_places = np.array(
-            [[self.compiled.places["points", p][0][1] for p in d] for d in dyads], dtype=np.int64
+            [[self._apart["points", p][0] for p in d] for d in dyads.values()], dtype=np.int64
         ).reshape(-1, 3)
         self.reduced = [w for w in self.wants if w.how]
         self.kept = [w for w in self.wants if not w.how and w.table != "efforts"]
         self._plan = self._codes()
-        if not self.kept and not self._plan[:, 1].any():
-            self.compiled.ask_positions_alone()
+        none = np.zeros(0, dtype=np.int64)
+        self._rows = none, none.reshape(0, 2), none.reshape(0, 6)
+        if not self.kept:
+            self.compiled.ask_components_apart()
+            if not self._plan[:, 1].any():
+                self.compiled.ask_positions_alone()
+                self._reduce_from_rows(list(dyads))
+
+    def _reduce_from_rows(self, dyads: Sequence[str]) -> None:
+        """Have no series written where all numbers follow from the rows of the state: those of points of the plane
+        whose every solved time is asked for, and the angles of dyads, whose squared sine is their conditioning.
+        """
+        c = self.compiled
+        groups, tables = c.mechanism.program.sequence.groups, c.tables
+        if c.lean is None or c.mechanism.program.sequence.moving:
+            return
+        numbers = self._numbers(np.asarray(c.nominal)[None, :])[0]
+        if len(c.times.grid(numbers)[0]) != len(self.time) or not all(groups[name] in c.watched for name in dyads):
+            return
+        items = {int(tables[row[2]]): int(row[2]) for row in c.outputs}
+        points: dict[int, int] = {}
+        plan = self._plan.copy()
+        for row in plan:
+            if self.reduced[row[5]].table:
+                e = items[row[2]] + 4
+                terms = tables[e], tables[e + 1 + 2 * tables[e]]
+                if row[3] != 2 or self.reduced[row[5]].table != "points" or not all(0 < n <= 4 for n in terms):
+                    return
+                row[2] = points.setdefault(items[row[2]], len(points))
+        long = {int(row[2]) for row in plan if self.reduced[row[5]].how == "length"}
+        watched = np.array([c.watched.index(groups[name]) for name in dyads], dtype=np.int64)
+        listed = np.array([[place, k in long] for place, k in points.items()], dtype=np.int64).reshape(-1, 2)
+        self._rows = watched, listed, plan
+        c.outputs = c.outputs[:0]
 
     @staticmethod
-    def _dyads(model: Any, points: Sequence[str]) -> list[tuple[str, str, str]]:
+    def _dyads(model: Any, points: Sequence[str]) -> dict[str, tuple[str, str, str]]:
         from ..mechanism.plans.planning import study
 
-        found = []
+        found = {}
         for group in study(model).groups:
             inner = [j for j in group.pairs if set(j.bodies) <= set(group.bodies)]
             outer = [j for j in group.pairs if not set(j.bodies) <= set(group.bodies)]
             if group.type == "RRR" and len(inner) == 1 and all(j.at in points for j in group.pairs):
-                found.append((str(outer[0].at), str(inner[0].at), str(outer[1].at)))
+                found[group.name] = str(outer[0].at), str(inner[0].at), str(outer[1].at)
         if not found:
             raise InputError("want transmission: is that of planar RRR dyads, and this mechanism has none")
         return found
@@ -87,11 +121,11 @@ class Sweeper:
             if not w.table:
                 rows.append([TURN if w.how == "turn" else CODES[w.how], 0, 0, 1, 0, len(rows)])
                 continue
-            output, place = self.compiled.places[w.table, w.name][0]
+            output, place = self.compiled.places[w.table, w.name][0][0], self._apart[w.table, w.name][0]
             if max(output.widths) == 9:
                 raise InputError(f"want {w.text}: a rotation in space is no number - take a joint's angle")
             rows.append([CODES[w.how], w.order, place, output.widths[w.order], w.component, len(rows)])
-        rows.sort(key=lambda row: row[1:3])  # of one series together
+        rows.sort(key=lambda row: row[1:5])  # of one series together
         return np.array(rows, dtype=np.int64).reshape(-1, 6)
 
     def block(self, values: Array, threads: int = 1) -> Block:
@@ -106,8 +140,9 @@ class Sweeper:
                 answers = self._reduced(values[piece], reduced[piece])
             else:
                 answers = self._solve(values[piece], kept[piece])
-                if len(self._plan):
-                    self._reduce(kept[piece], answers, reduced[piece])
+                for a in range(piece.start, piece.stop, FEW if len(self._plan) else len(values)):
+                    some = slice(a, min(a + FEW, piece.stop))
+                    self._reduce(kept[some], answers[a - piece.start :], reduced[some])
             found["status"][piece], found["solved"][piece] = answers[:, 0], answers[:, 1]
 
         with using_threads(threads):
@@ -143,14 +178,16 @@ class Sweeper:
 
         c, n = self.compiled, len(self.time)
         answers = np.full((len(values), 5), 3, dtype=np.int64)
-        if c.supported:
-            numbers, kept = self._numbers(values)
+        room = aligned(3, self._room)
+        for a in range(0, len(values) if c.supported else 0, FEW):
+            some = slice(a, a + FEW)
+            numbers, kept = self._numbers(values[some])
             grid, lanes = c.times.grid(numbers)
-            phases, room = c._phases(1 << 30), np.empty((min(FEW, len(values)), 3, c.width))
+            phases = c._phases(1 << 30)
             held = c.held(grid, lanes, phases)
             reduced_designs(
-                numbers, kept, c.fixed(held, phases, grid), room, c.varied(held, lanes), answers, self._plan,
-                self._dyad_places, n, found,
+                numbers, kept, c.fixed(held, phases, grid), room, c.varied(held, lanes), answers[some], self._plan,
+                self._dyad_places, self._rows, n, found[some],
             )  # fmt: skip
             c.give_back(held, grid)
         one = np.empty((1, 3, c.width))
@@ -160,9 +197,16 @@ class Sweeper:
         return answers
 
     def _reduce(self, out: Array, answers: Any, found: Array) -> None:
+        """Write the numbers of some designs from their series."""
         from .sweep_kernels import reduce_designs
 
-        reduce_designs(out, answers, self._plan, self._dyad_places, len(self.time), found)
+        n, apart = len(self.time), np.empty((len(out), 3, self._room))
+        for name, places in self.compiled.places.items():
+            for (output, at), to in zip(places, self._apart[name], strict=True):
+                for c in range(max(output.widths)):
+                    d, first = max(output.widths), to + c * whole_lines(n)
+                    apart[:, :, first : first + n] = out[:, :, at + c : at + d * n : d]
+        reduce_designs(apart, answers, self._plan, self._dyad_places, n, found)
 
     def _series(self, out: Array) -> Block:
         """Return the series that are kept, as the variables of a dataset of results."""

@@ -1,4 +1,4 @@
-"""Numbers made of the series of designs while these are in the cache. Imported only where designs run: loads Numba."""
+"""Numbers made of the series of a design while these are in the cache. Imported only where designs run: loads Numba."""
 
 from __future__ import annotations
 
@@ -7,140 +7,199 @@ import math
 import numpy as np
 from numba import njit
 
+from ..runtime.output_items import behind, term
+from ..runtime.sequencer import LEAST, OPTIONS
 from ..runtime.sources import dated
-from .design_kernels import OPTIONS, run_designs
+from .design_kernels import WHOLE, run_design
+from .lane_bounds import IN_VECTORS, bounds_and_sum, higher, lower
 
 MAX, MIN, RANGE, MEAN, LENGTH, TRANSMISSION, TURN = range(7)
 CODES = {"max": MAX, "min": MIN, "range": RANGE, "mean": MEAN, "length": LENGTH, "transmission": TRANSMISSION}
 
 
-FAST = {**OPTIONS, "fastmath": {"contract", "nnan", "nsz", "reassoc", "ninf"}}  # of whole designs: all numbers
-
-
-@njit(**FAST)
+@njit(**IN_VECTORS)
 @dated
-def extremes(values, n, width):  # type: ignore[no-untyped-def]
-    """The least, the largest and the sum of n values `width` apart, in vectors."""
-    least, largest, total = 1e300, -1e300, 0.0
+def plane_bounds(q, x, a, y, b, n):  # type: ignore[no-untyped-def]
+    """Least, largest and sum of x and of y of a point of the plane: combinations of four rows of q, by their places
+    x and y and factors a and b. Nothing is written.
+    """
+    (x0, x1, x2, x3), (a0, a1, a2, a3), (y0, y1, y2, y3), (b0, b1, b2, b3) = x, a, y, b
+    left = right = (a0 * q[x0] + a1 * q[x1]) + (a2 * q[x2] + a3 * q[x3])
+    low = high = (b0 * q[y0] + b1 * q[y1]) + (b2 * q[y2] + b3 * q[y3])
+    along, up = 0.0, 0.0
     for k in range(np.uint64(n)):
-        x = values[k * width]
-        least = x if x < least else least
-        largest = x if x > largest else largest
-        total += x
-    return least, largest, total
+        u = (a0 * q[x0 + k] + a1 * q[x1 + k]) + (a2 * q[x2 + k] + a3 * q[x3 + k])
+        v = (b0 * q[y0 + k] + b1 * q[y1 + k]) + (b2 * q[y2 + k] + b3 * q[y3 + k])
+        left, right, low, high = lower(left, u), higher(right, u), lower(low, v), higher(high, v)
+        along += u
+        up += v
+    return left, right, along, low, high, up, 0.0
 
 
-@njit(**FAST)
+@njit(**IN_VECTORS)
 @dated
-def plane_extremes(values, n):  # type: ignore[no-untyped-def]
-    """The same of both components of n points of the plane: least, largest and sum of x, then of y."""
-    x0, x1, sx, y0, y1, sy = 1e300, -1e300, 0.0, 1e300, -1e300, 0.0
-    for k in range(np.uint64(n)):
-        x, y = values[k * np.uint64(2)], values[k * np.uint64(2) + np.uint64(1)]
-        x0 = x if x < x0 else x0
-        x1 = x if x > x1 else x1
-        sx += x
-        y0 = y if y < y0 else y0
-        y1 = y if y > y1 else y1
-        sy += y
-    return x0, x1, sx, y0, y1, sy
-
-
-@njit(**FAST)
-@dated
-def path_length(values, n):  # type: ignore[no-untyped-def]
-    """The sum of the distances between n points of the plane."""
-    total = 0.0
-    for k in range(np.uint64(n - 1)):
-        i = k * np.uint64(2)
-        x = values[i + np.uint64(2)] - values[i]
-        y = values[i + np.uint64(3)] - values[i + np.uint64(1)]
-        total += math.sqrt(x * x + y * y)
-    return total
-
-
-@njit(**FAST)
-@dated
-def transmission(values, dyads, n):  # type: ignore[no-untyped-def]
-    """The least sine of the angle between the bars of the dyads."""
-    least = 1.0
-    for i in range(len(dyads)):
-        a, b, c = values[dyads[i, 0] :], values[dyads[i, 1] :], values[dyads[i, 2] :]
-        for k in range(np.uint64(n)):
-            x, y = k * np.uint64(2), k * np.uint64(2) + np.uint64(1)
-            ux, uy, vx, vy = a[x] - b[x], a[y] - b[y], c[x] - b[x], c[y] - b[y]
-            cross, square = ux * vy - uy * vx, (ux * ux + uy * uy) * (vx * vx + vy * vy)
-            sine = cross * cross / square
-            least = sine if sine < least else least
-    return math.sqrt(least)
+def plane_bounds_and_length(q, x, a, y, b, n):  # type: ignore[no-untyped-def]
+    """The same, and the length of the path: square roots are taken while rows are read."""
+    (x0, x1, x2, x3), (a0, a1, a2, a3), (y0, y1, y2, y3), (b0, b1, b2, b3) = x, a, y, b
+    e = np.uint64(n - 1)
+    u = (a0 * q[x0 + e] + a1 * q[x1 + e]) + (a2 * q[x2 + e] + a3 * q[x3 + e])
+    v = (b0 * q[y0 + e] + b1 * q[y1 + e]) + (b2 * q[y2 + e] + b3 * q[y3 + e])
+    left, right, low, high, along, up, length = u, u, v, v, u, v, 0.0
+    for k in range(e):
+        j = k + np.uint64(1)
+        u = (a0 * q[x0 + k] + a1 * q[x1 + k]) + (a2 * q[x2 + k] + a3 * q[x3 + k])
+        v = (b0 * q[y0 + k] + b1 * q[y1 + k]) + (b2 * q[y2 + k] + b3 * q[y3 + k])
+        left, right, low, high = lower(left, u), higher(right, u), lower(low, v), higher(high, v)
+        along += u
+        up += v
+        u -= (a0 * q[x0 + j] + a1 * q[x1 + j]) + (a2 * q[x2 + j] + a3 * q[x3 + j])
+        v -= (b0 * q[y0 + j] + b1 * q[y1 + j]) + (b2 * q[y2 + j] + b3 * q[y3 + j])
+        length += math.sqrt(u * u + v * v)
+    return left, right, along, low, high, up, length
 
 
 @njit(**OPTIONS)
 @dated
-def length_of(values, n, width):  # type: ignore[no-untyped-def]
-    """The sum of the distances between n points of so many components."""
-    if width == 2:
-        return path_length(values, n)
+def reduce_rows(state, status, tables, numbers, points, plan, least_sine, n, found):  # type: ignore[no-untyped-def]
+    """Write found[reduction] of points of the plane from the rows of a state; `plan` has a point's number as its place.
+
+    points: place of the item that would write each, and whether the length of its path is asked for.
+    """
+    q, stride, seen = state[0].reshape(state.shape[1] * state.shape[2]), state.shape[2], -1
+    none, numbered = np.uint64(0), (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    for r in range(len(plan)):
+        code, point, o, to = plan[r, 0], plan[r, 2], 3 * plan[r, 4], plan[r, 5]
+        if code == TURN:
+            found[to] = 1.0 if status == WHOLE else 0.0
+        elif status != WHOLE:
+            found[to] = np.nan
+        elif code == TRANSMISSION:
+            found[to] = math.sqrt(least_sine)
+        else:
+            if point != seen:
+                seen, item = point, tables[points[point, 0] :]
+                f = behind(item, 4, 1)
+                x0, a0 = term(item, 4, 0, numbers, stride, none)
+                x1, a1 = term(item, 4, 1, numbers, stride, none)
+                x2, a2 = term(item, 4, 2, numbers, stride, none)
+                x3, a3 = term(item, 4, 3, numbers, stride, none)
+                y0, b0 = term(item, f, 0, numbers, stride, none)
+                y1, b1 = term(item, f, 1, numbers, stride, none)
+                y2, b2 = term(item, f, 2, numbers, stride, none)
+                y3, b3 = term(item, f, 3, numbers, stride, none)
+                x, a, y, b = (x0, x1, x2, x3), (a0, a1, a2, a3), (y0, y1, y2, y3), (b0, b1, b2, b3)
+                if points[point, 1] > 0:
+                    numbered = plane_bounds_and_length(q, x, a, y, b, n)
+                else:
+                    numbered = plane_bounds(q, x, a, y, b, n)
+            least, most, total = numbered[o], numbered[o + 1], numbered[o + 2]
+            found[to] = numbered[6] if code == LENGTH else of_bounds(code, least, most, total, n)
+
+
+@njit(**OPTIONS)
+@dated
+def of_bounds(code, least, most, total, n):  # type: ignore[no-untyped-def]
+    """One number of a series."""
+    return most if code == MAX else least if code == MIN else most - least if code == RANGE else total / n
+
+
+@njit(**IN_VECTORS)
+@dated
+def path_length(x, y, n):  # type: ignore[no-untyped-def]
+    """The sum of the distances between n points of the plane."""
     total = 0.0
-    for k in range(n - 1):
-        square = 0.0
-        for c in range(width):
-            step = values[(k + 1) * width + c] - values[k * width + c]
-            square += step * step
-        total += math.sqrt(square)
+    for k in range(np.uint64(n - 1)):
+        u, v = x[k + np.uint64(1)] - x[k], y[k + np.uint64(1)] - y[k]
+        total += math.sqrt(u * u + v * v)
     return total
+
+
+@njit(**IN_VECTORS)
+@dated
+def path_length_in_space(x, y, z, n):  # type: ignore[no-untyped-def]
+    """The same in space."""
+    total = 0.0
+    for k in range(np.uint64(n - 1)):
+        u, v, w = x[k + np.uint64(1)] - x[k], y[k + np.uint64(1)] - y[k], z[k + np.uint64(1)] - z[k]
+        total += math.sqrt(u * u + v * v + w * w)
+    return total
+
+
+@njit(**IN_VECTORS)
+@dated
+def transmission(values, dyads, n):  # type: ignore[no-untyped-def]
+    """The least squared sine of the angle between the bars of the dyads, from the places of their points."""
+    least = 1.0
+    for i in range(len(dyads)):
+        a, b, c = values[dyads[i, 0] :], values[dyads[i, 1] :], values[dyads[i, 2] :]
+        for k in range(np.uint64(n)):
+            y = k + np.uint64((n + 7) // 8 * 8)
+            ux, uy, vx, vy = a[k] - b[k], a[y] - b[y], c[k] - b[k], c[y] - b[y]
+            cross, square = ux * vy - uy * vx, (ux * ux + uy * uy) * (vx * vx + vy * vy)
+            least = lower(least, cross * cross / square)
+    return least
+
+
+@njit(**OPTIONS)
+@dated
+def reduce_design(out, status, plan, dyads, n, found):  # type: ignore[no-untyped-def]
+    """Write found[reduction] of out[order, place], components one behind the other; NaN where a design is not whole.
+
+    plan: rows of code, order, place, width, component and number of the reduction, those of one series together. dyads:
+    places of the three points of each RRR dyad.
+    """
+    seen_order, seen_at, least, most, total = -1, -1, 0.0, 0.0, 0.0
+    stride = (n + 7) // 8 * 8
+    for r in range(len(plan)):
+        code, order, width, to = plan[r, 0], plan[r, 1], plan[r, 3], plan[r, 5]
+        at = plan[r, 2] + plan[r, 4] * stride
+        x = out[order, at:]
+        if code == TURN:
+            found[to] = 1.0 if status == WHOLE else 0.0
+        elif status != WHOLE:
+            found[to] = np.nan
+        elif code == TRANSMISSION:
+            found[to] = math.sqrt(transmission(out[0], dyads, n))
+        elif code == LENGTH and width == 2:
+            found[to] = path_length(x, x[stride:], n)
+        elif code == LENGTH:
+            found[to] = path_length_in_space(x, x[stride:], x[2 * stride :], n)
+        else:
+            if order != seen_order or at != seen_at:
+                seen_order, seen_at = order, at
+                least, most, total = bounds_and_sum(x, n)
+            found[to] = of_bounds(code, least, most, total, n)
 
 
 @njit(**OPTIONS)
 @dated
 def reduce_designs(out, answers, plan, dyads, n, found):  # type: ignore[no-untyped-def]
-    """Write found[design, reduction]; NaN where a design is not whole.
-
-    plan: rows of code, order, place, width, component and number of the reduction, those of one series together. dyads:
-    places of the three points of each RRR dyad.
-    """
+    """Reduce designs whose series stand in out[design, order, place]."""
     for d in range(len(out)):
-        seen_order, seen_place, seen = -1, -1, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-        for r in range(len(plan)):
-            code, order, place = plan[r, 0], plan[r, 1], plan[r, 2]
-            width, component, at = plan[r, 3], plan[r, 4], plan[r, 5]
-            if code == TURN:
-                found[d, at] = 1.0 if answers[d, 0] == 0 else 0.0
-                continue
-            if answers[d, 0] != 0:
-                found[d, at] = np.nan
-                continue
-            if code == LENGTH:
-                found[d, at] = length_of(out[d, order, place:], n, width)
-                continue
-            if code == TRANSMISSION:
-                found[d, at] = transmission(out[d, 0], dyads, n)
-                continue
-            if width == 2:
-                if order != seen_order or place != seen_place:
-                    seen_order, seen_place, seen = order, place, plane_extremes(out[d, order, place:], n)
-                least, largest, total = seen[3 * component], seen[3 * component + 1], seen[3 * component + 2]
-            else:
-                least, largest, total = extremes(out[d, order, place + component :], n, np.uint64(width))
-            if code == MAX:
-                found[d, at] = largest
-            elif code == MIN:
-                found[d, at] = least
-            else:
-                found[d, at] = largest - least if code == RANGE else total / n
+        reduce_design(out[d], answers[d, 0], plan, dyads, n, found[d])
 
 
 @njit(**OPTIONS)
 @dated
-def reduced_designs(numbers, kept, fixed, room, varied, answers, plan, dyads, asked, found):  # type: ignore[no-untyped-def]
-    """Run designs a few at a time and reduce them while their series are in the cache."""
-    functions, rows, phases, unknowns, tables, t, state = fixed
+def reduced_designs(numbers, kept, fixed, room, varied, answers, plan, dyads, rows, asked, found):  # type: ignore[no-untyped-def]
+    """Run designs one after the other and reduce each while its series are in the cache.
+
+    rows: the dyads by their numbers in the report of a run, points that are reduced without being written, and the
+    plan of these; where it is empty, series are written and reduced.
+    """
+    functions, driver_rows, phases, unknowns, tables, t, state = fixed
     calls, lanes, scratch, bound = varied
-    for first in range(0, len(numbers), len(room)):
-        last = min(first + len(room), len(numbers))
-        out, told = room[: last - first], answers[first:last]
-        run_designs(
-            numbers[first:last], kept[first:last], functions, rows, phases, unknowns, tables, t, state, out, calls,
-            lanes, scratch, bound, told,
+    report = scratch[5]
+    watched, points, from_rows = rows
+    for d in range(len(numbers)):
+        run_design(
+            numbers[d], kept[d], functions, driver_rows, phases, unknowns, tables, t, state, room, calls, lanes,
+            scratch, bound, answers[d],
         )  # fmt: skip
-        reduce_designs(out, told, plan, dyads, asked, found[first:last])
+        if len(from_rows) == 0:
+            reduce_design(room, answers[d, 0], plan, dyads, asked, found[d])
+            continue
+        least = 1.0
+        for i in watched:
+            least = min(least, report[i, LEAST])
+        reduce_rows(state, answers[d, 0], tables, numbers[d], points, from_rows, least, asked, found[d])

@@ -15,6 +15,9 @@ from .items import begun, next_to, way
 from .sequencer import CALL_SIZE, FAR, INTERNAL, ORDERS, STRIDE
 from .sources import dated
 
+# in the place ORDERS of a call: positions alone; the components of a point one behind the other, not side by side, each
+# from a whole number of eights on
+ALONE, APART = 1, 4
 
 @njit(**INTERNAL)
 @dated
@@ -86,21 +89,37 @@ def write_one(item, e, numbers, q, n, call, first, last, out, at, width):  # typ
 
 @njit(**INTERNAL)
 @dated
+def write_row(item, e, numbers, q, n, call, first, last, out, at):  # type: ignore[no-untyped-def]
+    """Write one component of at most four terms at asked lanes that follow each other, side by side."""
+    begin, o = np.uint64(call[CALL_SIZE + first] - first), np.uint64(at)
+    x0, a0 = term(item, e, 0, numbers, n, begin)
+    x1, a1 = term(item, e, 1, numbers, n, begin)
+    x2, a2 = term(item, e, 2, numbers, n, begin)
+    x3, a3 = term(item, e, 3, numbers, n, begin)
+    for i in range(np.uint64(first), np.uint64(last)):
+        out[o + i] = (a0 * q[x0 + i] + a1 * q[x1 + i]) + (a2 * q[x2 + i] + a3 * q[x3 + i])
+
+
+@njit(**INTERNAL)
+@dated
 def write_components(item, width, numbers, q, n, call, first, last, out, at):  # type: ignore[no-untyped-def]
     """Write the combinations from item[4] on at all asked lanes."""
     whole = call[CALL_SIZE + last - 1] - call[CALL_SIZE + first] == last - 1 - first
-    e = 4
-    if whole and width == 2:
+    e, apart = 4, call[ORDERS] & APART != 0
+    if whole and width == 2 and not apart:
         f = behind(item, e, 1)
         if 0 < item[e] <= 4 and 0 < item[f] <= 4:
             write_plane(item, e, f, numbers, q, n, call, first, last, out, at)
             return
     for c in range(width):
-        if whole and item[e] > 0:
-            write_one(item, e, numbers, q, n, call, first, last, out, at + c, width)
+        place, step = (at + c * ((last + 7) // 8 * 8), 1) if apart else (at + c, width)
+        if whole and apart and 0 < item[e] <= 4:
+            write_row(item, e, numbers, q, n, call, first, last, out, place)
+        elif whole and item[e] > 0:
+            write_one(item, e, numbers, q, n, call, first, last, out, place, step)
         else:
             for i in range(first, last):
-                out[at + i * width + c] = component(item, e, numbers, q, n, call[CALL_SIZE + i])
+                out[place + i * step] = component(item, e, numbers, q, n, call[CALL_SIZE + i])
         e = behind(item, e, 1)
 
 
@@ -114,7 +133,7 @@ def write_rows(  # type: ignore[no-untyped-def]
     out, outdot, outddot = carray(out_at, FAR), carray(outdot_at, FAR), carray(outddot_at, FAR)
     n, width = call[STRIDE], item[3]
     write_components(item, width, numbers, q, n, call, first, last, out, item[0])
-    if call[ORDERS] == 1:
+    if call[ORDERS] & 3 == ALONE:
         return 0
     write_components(item, width, numbers, qdot, n, call, first, last, outdot, item[1])
     write_components(item, width, numbers, qddot, n, call, first, last, outddot, item[2])

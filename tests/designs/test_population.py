@@ -73,3 +73,17 @@ def test_wrong_linkages_are_named() -> None:
         assurgent.batch([Linkage(np.zeros((4, 2)), [None, None, None, (3, 1)])], TURN)
     with pytest.raises(InputError, match="no linkages"):
         assurgent.batch([], TURN)
+
+
+def test_a_result_that_is_held_is_not_overwritten() -> None:
+    """Room is used again only where nobody holds what stands in it."""
+    turn = np.linspace(0.0, 2 * np.pi, 50)
+    first, second = (random_linkages(5, 8, np.random.default_rng(k)) for k in (1, 2))
+    held = assurgent.batch(first, turn).positions
+    kept = held.copy()
+    part = assurgent.batch(second, turn).positions[2, 3]
+    beside = part.copy()
+    assurgent.batch(first, turn)
+    assert np.array_equal(held, kept, equal_nan=True)
+    assert np.array_equal(part, beside, equal_nan=True)
+    assert np.array_equal(assurgent.batch(first, turn).positions, kept, equal_nan=True)

@@ -42,26 +42,56 @@ def test_a_grid_and_a_hypercube() -> None:
             grid([wrong])
 
 
-def test_numbers_are_those_of_single_runs() -> None:
+# from series (an angle needs rates), from the rows of positions alone, with rates, and with times that need inner ones
+WANTED = {
+    "series": (NUMBERS, TIMES),
+    "rows": (["max(P.y)", "min(P.x)", "range(C.x)", "mean(P.x)", "length(P)", "transmission", "turn"], TIMES),
+    "rates": (["max(P.vy)", "range(P.ax)", "transmission", "max(rod.omega)"], TIMES),
+    "coarse": (["max(P.y)", "length(C)", "transmission"], TIMES[::18]),
+}
+
+
+@pytest.mark.parametrize("kind", WANTED)
+def test_numbers_are_those_of_single_runs(kind: str) -> None:
+    wanted, times = WANTED[kind]
     designs = grid(["a=1.5:7:5", "c=4.5:5.5:2"])
-    found = sweep(data(), "four-bar", None, designs, NUMBERS, TIMES, threads=2)
+    found = sweep(data(), "four-bar", None, designs, wanted, times, threads=2)
     assert found is not None
     m = Mechanism.load(FILE)
     for k in range(10):
         design = {n: float(v[k]) for n, v in designs.items()}
         if found.status[k] != 0:
-            assert np.isnan(found.found["length(P)"][k])
-            assert found.found["turn"][k] == 0
+            assert np.isnan([found.found[n][k] for n in wanted if n != "turn"]).all()
+            assert "turn" not in wanted or found.found["turn"][k] == 0
             continue
-        r = m.run(TIMES, **design)
-        P, angle = r.points["P"].position, r.joints["D"].angle
-        assert angle is not None
+        r = m.run(times, **design)
+        P, v, a = r.points["P"].position, r.points["P"].velocity, r.points["P"].acceleration
         B, C, D = (r.points[n].position for n in "BCD")
-        u, v = B - C, D - C
-        sine = np.abs(u[:, 0] * v[:, 1] - u[:, 1] * v[:, 0]) / np.hypot(*u.T) / np.hypot(*v.T)
-        expected = [P[:, 1].max(), P[:, 0].min(), np.ptp(angle), np.hypot(*np.diff(P, axis=0).T).sum(), sine.min(), 1.0]
-        assert [found.found[n][k] for n in NUMBERS] == pytest.approx(expected, rel=1e-12)
+        u, w = B - C, D - C
+        sine = np.abs(u[:, 0] * w[:, 1] - u[:, 1] * w[:, 0]) / np.hypot(*u.T) / np.hypot(*w.T)
+        angle = r.joints["D"].angle
+        assert angle is not None
+        expected = {
+            "max(P.y)": P[:, 1].max(), "min(P.x)": P[:, 0].min(), "range(C.x)": np.ptp(C[:, 0]),
+            "mean(P.x)": P[:, 0].mean(), "range(joint.D)": np.ptp(angle), "max(P.vy)": v[:, 1].max(),
+            "range(P.ax)": np.ptp(a[:, 0]), "max(rod.omega)": r.bodies["rod"].angular_velocity.max(),
+            "length(P)": np.hypot(*np.diff(P, axis=0).T).sum(), "length(C)": np.hypot(*np.diff(C, axis=0).T).sum(),
+            "transmission": sine.min(), "turn": 1.0,
+        }  # fmt: skip
+        assert [found.found[n][k] for n in wanted] == pytest.approx([expected[n] for n in wanted], rel=1e-12)
     assert 0 < np.sum(found.status == 0) < 10  # some do not turn
+
+
+def test_kept_series_and_numbers_of_a_jump_agree() -> None:
+    """A driver that jumps is seen where positions alone are found, too: such designs are run on their own."""
+    m = Mechanism.load(FILE)
+    m.drivers["theta"]["angle"] = "2*pi*t + if(t < 0.5, 0, 0.9)"
+    found = sweep(m.data(), "four-bar", None, grid(["a=1.9:2.1:3"]), ["max(P.y)", "turn"], TIMES)
+    beside = sweep(m.data(), "four-bar", None, grid(["a=1.9:2.1:3"]), ["P", "max(P.y)", "turn"], TIMES)
+    assert found is not None
+    assert beside is not None
+    for name in ("max(P.y)", "turn", "status"):
+        assert found.found[name] == pytest.approx(beside.found[name], rel=1e-12, nan_ok=True)
 
 
 @pytest.mark.parametrize("ending", ["nc", "zarr", "parquet", "csv"])
