@@ -19,6 +19,7 @@ from .sources import dated
 # from a whole number of eights on
 ALONE, APART = 1, 4
 
+
 @njit(**INTERNAL)
 @dated
 def component(item, e, numbers, q, n, k):  # type: ignore[no-untyped-def]
