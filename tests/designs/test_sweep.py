@@ -132,12 +132,16 @@ def test_efforts_are_those_of_inverse_dynamics() -> None:
 COMMAND = ["sweep", str(FILE), "--over", "a=1.5:2.5:120", "--over", "b=5.5:6.5:100", "--want", "max(P.y),transmission"]
 
 
+LONG = [*COMMAND[:2], "--over", "a=1.5:2.5:1500", "--over", "b=5.5:6.5:400", *COMMAND[6:]]  # 120 blocks
+
+
 def killed_after(command: list[str], wait: float) -> int:
-    """Run a command and kill it so many seconds after its first sign of life; its exit code."""
-    process = subprocess.Popen([sys.executable, "-m", "assurgent", *command])
+    """Run a command and kill it so many seconds after it has done a block of its own; its exit code."""
     parts = Path(command[-1]).with_name(f".{Path(command[-1]).name}.parts")
+    before = set(parts.glob("block-*.npz"))
+    process = subprocess.Popen([sys.executable, "-m", "assurgent", *command])
     began = time.monotonic()
-    while not (parts / "sweep.json").is_file() and process.poll() is None and time.monotonic() - began < 120:
+    while set(parts.glob("block-*.npz")) <= before and process.poll() is None and time.monotonic() - began < 120:
         time.sleep(0.002)
     time.sleep(wait)
     os.kill(process.pid, signal.SIGKILL)
@@ -148,14 +152,13 @@ def killed_after(command: list[str], wait: float) -> int:
 def test_a_killed_sweep_goes_on_and_has_the_same_bytes(tmp_path: Path, kills: int) -> None:
     """Killed at random moments, in processes one after the other: what they left is gone on with."""
     whole, killed = tmp_path / "whole.nc", tmp_path / "killed.nc"
-    command = [*COMMAND[:2], "--over", "a=1.5:2.5:300", "--over", "b=5.5:6.5:200", *COMMAND[6:]]  # 12 blocks
+    command = LONG if kills > 1 else [*COMMAND[:2], "--over", "a=1.5:2.5:300", "--over", "b=5.5:6.5:200", *COMMAND[6:]]
     assert main([*command, "-o", str(whole)]) == 0
     rng = np.random.default_rng(16)
     parts, left = tmp_path / ".killed.nc.parts", 0
     for wait in rng.uniform(0.0, 0.06, kills):
-        killed_after([*command, "-o", str(killed)], float(wait))
-        if killed.exists():
-            break
+        assert killed_after([*command, "-o", str(killed)], float(wait)) == -signal.SIGKILL
+        assert not killed.exists()  # it was on its way
         done = len(list(parts.glob("block-*.npz")))
         assert done >= left  # what was done stays
         left = done
@@ -169,7 +172,7 @@ def test_a_killed_sweep_goes_on_and_has_the_same_bytes(tmp_path: Path, kills: in
 def test_a_worker_killed_half_way_loses_nothing(tmp_path: Path) -> None:
     distributed = pytest.importorskip("distributed")
     alone, many = tmp_path / "alone.nc", tmp_path / "many.nc"
-    command = [*COMMAND[:2], "--over", "a=1.5:2.5:300", "--over", "b=5.5:6.5:200", *COMMAND[6:]]
+    command = LONG
     assert main([*command, "-o", str(alone)]) == 0
     parts = tmp_path / ".many.nc.parts"
     with distributed.LocalCluster(n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address=None) as c:
@@ -179,6 +182,7 @@ def test_a_worker_killed_half_way_loses_nothing(tmp_path: Path) -> None:
         while not list(parts.glob("block-*.npz")) and sweeping.poll() is None:
             time.sleep(0.01)
         os.kill(c.workers[0].pid, signal.SIGKILL)
+        assert len(list(parts.glob("block-*.npz"))) < 120  # it was on its way
         assert sweeping.wait(timeout=300) == 0
     assert many.read_bytes() == alone.read_bytes()
 
