@@ -132,11 +132,12 @@ class PositionsAlone:
     def steps(self, folded: bool) -> Ints:
         """Return the steps in the order of those that solve; groups that designs share are combinations."""
         from ..runtime.items import affine
-        from ..runtime.sequencer import address
+        from ..runtime.sequencer import ADDRESS, N_PHI, PLACE, address
 
         compiled = self.compiled
         found = compiled.mechanism.program.sequence.steps("positions", compiled.solving, folded).copy()
         for k, i in enumerate(compiled.solving):
             if i in self._places:
-                found[k] = address(affine), 0, self._places[i], 0, -1, 0
+                found[k] = 0
+                found[k, [ADDRESS, PLACE, N_PHI]] = address(affine), self._places[i], -1
         return found
