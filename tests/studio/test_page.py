@@ -15,7 +15,7 @@ from assurgent.studio.templates import TEMPLATES
 from assurgent.studio.wire import unpacked
 
 from .conftest import Running
-from .hands import centre, draw_a_four_bar, fill, new, scrub, series, settled, submit, text_of
+from .hands import centre, draw_a_four_bar, fill, new, scrub, series, settled, submit, take, text_of
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -279,6 +279,14 @@ def test_an_answer_leaves_what_is_being_typed(page: Any) -> None:
     page.keyboard.type("*t")
     assert page.input_value("input[aria-label='F(t) of theta']") == "2*pi*rmp*t"
     page.wait_for_selector("input[aria-label='F(t) of theta'][aria-invalid=true]")
+
+
+def test_another_text_is_shown_whole(page: Any) -> None:
+    new(page, "Excavator")
+    settled(page)
+    take(page, (EXAMPLES / "slider-crank.toml").read_text("utf-8"))
+    box, sheet = (page.locator(x).bounding_box() for x in ("#sheet .scene", "#sheet"))
+    assert box["width"] > 0.5 * sheet["width"]
 
 
 def test_names_are_never_markup(page: Any) -> None:

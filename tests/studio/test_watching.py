@@ -158,6 +158,13 @@ def test_a_spatial_mechanism_is_edited_by_the_tables(page: Any) -> None:
     page.wait_for_selector("#spatial")
     page.wait_for_function("() => Number(document.getElementById('spatial').dataset.frames) > 0")
     assert page.is_disabled("#tool-link"), "there is nothing to draw on in space"
+    page.click("#tab-watch")
+    page.check("[data-show=velocity]")
+    page.wait_for_selector("#spatial[data-curves='1']:not([data-arrows='0'])")
+    fastest = max(np.linalg.norm([series(page, f"{p}.v{x}") for x in "xyz"], axis=0).max() for p in "ABCD")
+    assert f"longest arrow {fastest:.3g} m/s" in page.inner_text("#legend")
+    assert page.is_disabled("[data-show=centres]")
+    page.uncheck("[data-show=velocity]")
     page.click("#tab-build")
     points = tomllib.loads(text_of(page))["points"]
     name = next(p for p, at in points.items() if all(isinstance(x, int | float) for x in at))

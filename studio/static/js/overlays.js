@@ -4,7 +4,9 @@ import { state, place, entries } from "./store.js";
 import { matrix, toScreen } from "./view.js";
 
 const COLOURS = { velocity: "var(--curve-3)", acceleration: "var(--curve-2)", reactions: "var(--bad)" };
+const UNITS = { velocity: "m/s", acceleration: "m/s²", reactions: "N" };
 const LONGEST = 95; // pixels of the longest arrow
+export const legendOf = (kind, most) => `<span style="color:${COLOURS[kind]}">${kind}: longest arrow ${short(most, 3)} ${UNITS[kind]}</span>`;
 
 // Points that only mark a place on one moving body: what a designer looks at.
 export function couplerPoints() {
@@ -46,7 +48,6 @@ export function pole(body, frame) {
 export function overlays() {
   const below = s("g.traces"), above = s("g");
   let arrows = [], centres = [], efforts = [];
-  const unit = { velocity: "m/s", acceleration: "m/s²", reactions: "N" };
 
   function arrowsOf(kind, names, place_, x, y) {
     const most = largest(names, x, y);
@@ -87,7 +88,7 @@ export function overlays() {
     above.replaceChildren(...arrows.map((a) => a.node), ...centres.map((c) => c.node), ...efforts.map((e) => e.node));
     for (const kind of ["velocity", "acceleration", "reactions"]) {
       const first = arrows.find((a) => a.node.dataset.arrow.startsWith(kind));
-      if (first) legend.push(`<span style="color:${COLOURS[kind]}">${kind}: longest arrow ${short(LONGEST / first.scale, 3)} ${unit[kind]}</span>`);
+      if (first) legend.push(legendOf(kind, LONGEST / first.scale));
     }
     const box = document.getElementById("legend");
     if (box) box.innerHTML = legend.join("");

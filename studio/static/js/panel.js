@@ -1,6 +1,7 @@
 // The panels on the right: Build, Watch, Understand, File.
 import { h, fill } from "./dom.js";
 import { state, emit, on, setText } from "./store.js";
+import { fit } from "./view.js";
 
 export function panel(home, pages) {
   const bodies = {}, tabs = h("div.tabs", { role: "tablist" });
@@ -27,11 +28,16 @@ export function panel(home, pages) {
 export function filePanel(page) {
   const box = h("textarea.source", { spellcheck: "false", "aria-label": "Text of the mechanism file", id: "source" });
   const told = h("div.problem");
-  const take = h("button.primary", { onclick: () => setText(box.value), id: "take-text" }, "Take over");
+  // A text that someone pastes is another mechanism: it is shown whole.
+  async function takeOver() {
+    const before = state.data.name;
+    if ((await setText(box.value)) && state.data.name !== before) fit();
+  }
+  const take = h("button.primary", { onclick: takeOver, id: "take-text" }, "Take over");
   const back = h("button.plain", { onclick: show }, "Discard");
   box.addEventListener("input", () => { take.disabled = back.disabled = box.value === state.text; });
   box.addEventListener("keydown", (event) => {
-    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) setText(box.value);
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) takeOver();
     event.stopPropagation();
   });
   fill(page, h("section.card", null, h("header", null, h("h2", null, state.name || "The file"), back, take), h("div.body", null, box), told));

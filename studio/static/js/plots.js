@@ -83,10 +83,10 @@ export function watchPanel(page) {
     key = current();
     fill(chooser, things().map(([value, label]) => h("option", { value, selected: value === key }, label)));
     fill(curves, Object.keys(state.sketch).filter((p) => state.series[`${p}.vx`]).map((p) => h("button", { "aria-pressed": traced().includes(p), onclick: () => { const now = new Set(traced()); if (now.has(p)) now.delete(p); else now.add(p); state.traces = now; emit("display"); draw(); } }, p)));
-    for (const [name, ending] of [["reactions", ".fx"], ["efforts", ".effort"]]) {
-      const box = page.querySelector(`[data-show=${name}]`), none = !Object.keys(state.series).some((k) => k.endsWith(ending));
-      box.disabled = none;
-      box.parentElement.title = none ? "computed by Forces and Simulation, above" : "";
+    for (const [name, ending] of [["reactions", ".fx"], ["efforts", ".effort"], ["centres", ""], ["names", ""]]) {
+      const box = page.querySelector(`[data-show=${name}]`), none = !Object.keys(state.series).some((k) => k.endsWith(ending)), flat = name !== "reactions" && state.data.space === "spatial";
+      box.disabled = none || flat;
+      box.parentElement.title = flat ? "drawn in the plane only" : none ? "computed by Forces and Simulation, above" : "";
     }
     const wanted = key ? quantities(key) : [];
     if (!wanted.length || !(state.scene?.count > 1)) { fill(home, h("p.empty", null, "Nothing moves yet. What is missing stands above the drawing.")); fill(values); return; }

@@ -1,6 +1,7 @@
 // Spatial mechanisms in three dimensions: the same scene, on three.js, which is loaded only here.
 import * as THREE from "../vendor/three.js";
-import { state, on, select, keyOf } from "./store.js";
+import { state, on, select, keyOf, entries } from "./store.js";
+import { traced, legendOf } from "./overlays.js";
 
 const paint = (name) => { const value = getComputedStyle(document.documentElement).getPropertyValue(name).trim(); return new THREE.Color(value || "#888"); };
 const THEMED = { "#20242b": "--ink", "#6b7280": "--ground", "#d7dbe1": "--ground-fill" };
@@ -14,7 +15,7 @@ export function spatialView(home) {
   const light = new THREE.DirectionalLight(0xffffff, 2.2);
   light.position.set(2, -3, 4);
   scene.add(new THREE.HemisphereLight(0xffffff, 0x8090a0, 1.6), light);
-  let bodies = {}, moving = new THREE.Group(), built = null;
+  let bodies = {}, moving = new THREE.Group(), laid = new THREE.Group(), arrows = [], built = null;
   home.append(renderer.domElement);
   renderer.domElement.id = "spatial";
   controls.addEventListener("change", render);
@@ -65,7 +66,53 @@ export function spatialView(home) {
     scene.add(moving);
     scene.background = paint("--sheet");
     if (built !== state.data.name) { look(span); built = state.data.name; }
+    lay();
+  }
+
+  // Curves of points, and arrows of velocity, acceleration and reaction, whose length follows from frame to frame.
+  const INKS = { velocity: "--curve-3", acceleration: "--curve-2", reactions: "--bad" };
+  const along = (name, letter) => ["x", "y", "z"].map((axis) => state.series[`${name}.${letter}${axis}`]);
+  function lay() {
+    const s = state.scene;
+    if (s?.dimension !== 3) return;
+    scene.remove(laid);
+    laid = new THREE.Group();
+    arrows = [];
+    const span = Math.max(...s.high.map((h, k) => h - s.low[k])), curves = state.show.curves ? traced().filter((p) => along(p, "")[0]?.length > 2) : [], legend = [];
+    for (const p of curves) {
+      const [x, y, z] = along(p, ""), geometry = new THREE.BufferGeometry();
+      geometry.setAttribute("position", new THREE.BufferAttribute(Float32Array.from({ length: 3 * x.length }, (_, i) => [x, y, z][i % 3][Math.floor(i / 3)]), 3));
+      laid.add(new THREE.Line(geometry, new THREE.LineBasicMaterial({ color: paint("--accent") })));
+    }
+    const points = [...new Set(entries("bodies").filter(([n]) => n !== "frame").flatMap(([, b]) => b.points || []))].map((p) => [p, p]);
+    const joints = entries("joints").filter(([, j]) => j.at).map(([n, j]) => [n, j.at]);
+    for (const [kind, letter, owners] of [["velocity", "v", points], ["acceleration", "a", points], ["reactions", "f", joints]]) {
+      const found = state.show[kind] ? owners.map(([name, at]) => ({ of: along(name, letter), at: along(at, "") })).filter((a) => a.of[0] && a.at[0]) : [];
+      const most = Math.max(0, ...found.map(({ of: [x, y, z] }) => x.reduce((m, v, k) => Math.max(m, Math.hypot(v, y[k], z[k])), 0)));
+      if (!(most > 0)) continue;
+      legend.push(legendOf(kind, most));
+      const material = new THREE.MeshStandardMaterial({ color: paint(INKS[kind]), roughness: 0.6 });
+      for (const arrow of found) {
+        const node = new THREE.Group(), shaft = new THREE.Mesh(new THREE.CylinderGeometry(0.004 * span, 0.004 * span, 1, 8), material), head = new THREE.Mesh(new THREE.CylinderGeometry(0, 0.011 * span, 0.035 * span, 12), material);
+        node.add(shaft, head);
+        laid.add(node);
+        arrows.push({ ...arrow, node, shaft, head, scale: (0.22 * span) / most, tip: 0.035 * span });
+      }
+    }
+    scene.add(laid);
+    Object.assign(renderer.domElement.dataset, { curves: curves.length, arrows: arrows.length });
+    document.getElementById("legend").innerHTML = legend.join("");
     update();
+  }
+  function point(arrow) {
+    const k = Math.min(arrow.of[0].length - 1, Math.round(state.frame)), v = new THREE.Vector3(...arrow.of.map((x) => x[k])), long = v.length() * arrow.scale;
+    arrow.node.visible = long > 0.25 * arrow.tip;
+    if (!arrow.node.visible) return;
+    arrow.node.position.set(...arrow.at.map((x) => x[k]));
+    arrow.node.quaternion.setFromUnitVectors(new THREE.Vector3(0, 1, 0), v.normalize());
+    arrow.shaft.scale.y = Math.max(long - arrow.tip, 1e-6);
+    arrow.shaft.position.y = arrow.shaft.scale.y / 2;
+    arrow.head.position.y = Math.max(long - arrow.tip / 2, arrow.tip / 2);
   }
   function look(span) {
     const s = state.scene, middle = s.low.map((l, k) => (l + s.high[k]) / 2);
@@ -84,6 +131,7 @@ export function spatialView(home) {
       group.matrix.set(m[k + 3], m[k + 4], m[k + 5], m[k], m[k + 6], m[k + 7], m[k + 8], m[k + 1], m[k + 9], m[k + 10], m[k + 11], m[k + 2], 0, 0, 0, 1);
       group.matrixWorldNeedsUpdate = true;
     }
+    arrows.forEach(point);
     render();
   }
   function render() { renderer.render(scene, camera); renderer.domElement.dataset.frames = Number(renderer.domElement.dataset.frames || 0) + 1; }
@@ -105,6 +153,7 @@ export function spatialView(home) {
   }).observe(home);
   on("document", build);
   on("frame", update);
+  on("display", lay);
   on("theme", build);
   build();
   return { show: (yes) => renderer.domElement.classList.toggle("hidden", !yes) };
