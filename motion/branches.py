@@ -31,6 +31,7 @@ ROUNDS, FEW = 60, 8  # of looking and solving again: of a stretch of a run, and 
 WINDOW, BESIDE = 320, 32  # lanes of a stretch, and those at its ends that the next one looks at as well
 MOST = 64  # further lanes for one of a stretch
 ZOOMS, SAMPLES = 16, 17
+TORN = 1e-3  # of the mechanism's size: so far a group does not move in no time
 
 
 def follow(program: Program, time: Array, method: str = "td", numbers: Array | None = None) -> Solution:
@@ -184,14 +185,15 @@ def _spots(solution: Solution, step: GroupStep, course: Course) -> list[tuple[fl
         marks(quality(solution, step)[0], solution.state, t, step.phi_rows, step.solver.closed_form, found)
     spots = [(float(t[k]), float(t[k + 1]), int(found[k])) for k in np.flatnonzero(found != NOTHING)]
     ended = solution.stop
-    if ended is not None and ended.group == name and n < len(t) and ended.time == t[n]:
+    failed = ended is not None and ended.group == name and n < len(t) and ended.time == t[n]
+    if failed:
         spots.append((float(t[max(n - 1, 0)]), float(t[n]), NEAR))
     bridged = _covered([m.reach for m in course.meetings.get(name, [])])
     cleared = _covered(course.clear.get(name, []))
     due = []
     for low, high, mark in spots:
         if mark in (NEAR, NEAR_AND_LONG):
-            clear = cleared(low, high)
+            clear = cleared(low, high) and not (failed and high == t[n])  # what cannot be closed is not
             mark = NEAR if not clear else LONG if mark == NEAR_AND_LONG else NOTHING
         carried = mark == LONG and high - low <= 1e-9 * (t[-1] - t[0]) and _carried(solution, step, low, high)
         if mark != NOTHING and not carried and not bridged(low, high):
@@ -263,7 +265,10 @@ def _located(solution: Solution, step: GroupStep, low: float, high: float, jump:
         if kappa[j] > 0.5 * kappa[max(j - 2, 0) : j + 3].max():
             return ("clear" if step.solver.closed_form else "through"), path
         low, high = times[a], times[b]
-    return ("open" if lost else "clear"), np.array([high])
+    torn = (
+        float(np.abs(np.diff(part)).max()) > TORN * solution.size
+    )  # within the rounding of time: Newton ends anywhere
+    return ("open" if lost or (torn and not step.solver.closed_form) else "clear"), np.array([high])
 
 
 def _carried(solution: Solution, step: GroupStep, low: float, high: float) -> bool:

@@ -153,3 +153,22 @@ def test_angles_before_a_driver_rests_at_a_change_point() -> None:
     angle = np.arctan2(*(C - D).T[::-1]) - np.arctan2(*(model.points["p3"] - np.array([2.01, 0.0]))[::-1])
     turned = results.joints["j4"].angle - results.joints["j4"].angle[0]
     np.testing.assert_allclose(np.unwrap(angle) - angle[0], turned, atol=1e-9)
+
+
+def test_newton_passes_a_narrow_place_before_the_last_instant() -> None:
+    """The step before the end cannot be closed at once, although the stretch around it was found to be clear."""
+    model = reader.load(FAULTS / "narrow-place-before-the-end.toml")
+    found, fine = run(model), run(model, np.linspace(0.0, 0.162, 2001))
+    assert found.stop is None
+    assert fine.stop is None
+    for name, point in fine.results.points.items():
+        np.testing.assert_allclose(found.results.points[name].position[-1], point.position[-1], atol=1e-7)
+
+
+def test_newton_comes_apart_far_from_the_origin() -> None:
+    """Rounding of places leaves no conditioning to tell; the group lands anywhere behind its end at t = 0.34136."""
+    far, near = (reader.load(FAULTS / f"newton-comes-apart-{where}.toml") for where in ("far", "near"))
+    ends = [run(model).stop for model in (far, near)]
+    assert all(end is not None for end in ends)
+    assert ends[1].time == pytest.approx(0.341361998, abs=1e-8)
+    assert ends[0].time == pytest.approx(0.341361998, abs=0.01)
