@@ -16,6 +16,7 @@ from ..mechanism.functions import expression
 MOST_SHOWN = 400  # characters of a derivative
 MOST_NODES = 150  # of a formula that is differentiated for show
 MOST_CASES = 4  # of `if`, `min`, `max` in it: each doubles what SymPy must look at
+MOST_NESTED = 13  # functions and powers in one another: the derivative of more has above MOST_SHOWN characters
 MOST_DIGITS = 30  # of a power that is kept as an exact number: those of powers of powers would fill the memory
 
 
@@ -63,13 +64,21 @@ def _text(value: Any) -> str | None:
 
 def _symbolic(node: ex.Node, t: Any, room: list[int] | None = None) -> Any:
     """Return the SymPy expression of a tree; numbers stay numbers, every name but t, pi and e a symbol."""
-    import sympy as sp
-
-    room = [MOST_NODES, MOST_CASES] if room is None else room
+    room = [MOST_NODES, MOST_CASES, MOST_NESTED] if room is None else room
+    nests = isinstance(node, ex.FunctionCall) or (isinstance(node, ex.Binary) and node.operator == "^")
     room[0] -= 1
+    room[2] -= nests
     room[1] -= isinstance(node, ex.FunctionCall) and node.function in ("if", "min", "max")
     if min(room) < 0:
         raise _TooLargeError
+    value = _converted(node, t, room)
+    room[2] += nests
+    return value
+
+
+def _converted(node: ex.Node, t: Any, room: list[int]) -> Any:
+    import sympy as sp
+
     match node:
         case ex.Number(text, _):
             return sp.Integer(text) if text.isdigit() and len(text) < 16 else sp.Float(text, 15)
