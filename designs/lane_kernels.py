@@ -9,10 +9,10 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from ..runtime.sequencer import ADDRESS, ASSEMBLY, CALL_SIZE, ORDERS, PLACE, call_item, sequence
+from ..runtime.sequencer import ADDRESS, ASSEMBLY, CALL_SIZE, OPTIONS, ORDERS, PLACE, call_item, sequence
 from ..runtime.sources import dated
 from ..runtime.time_kernels import differentiate
-from .design_kernels import NEVER, OPTIONS, carry_changes, drive
+from .design_kernels import NEVER, carry_changes, drive
 
 TURN = 2.0 * np.pi
 

@@ -7,9 +7,9 @@ import math
 import numpy as np
 from numba import njit
 
-from ..runtime.sequencer import sequence
+from ..runtime.sequencer import OPTIONS, sequence
 from ..runtime.sources import dated
-from .design_kernels import NEVER, OPTIONS
+from .design_kernels import NEVER
 
 FIXED, CRANK = -1, -2
 ITEM = 10  # integers of a dyad: four rows known, two found, places of lengths, sketch, size and sign

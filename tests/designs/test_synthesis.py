@@ -229,3 +229,10 @@ def test_the_command_writes_a_file_that_runs(tmp_path: Path, capsys: pytest.Capt
     assert Mechanism.load(best).parameters["a"] == result["designs"][0]["parameters"]["a"]
     assert "<svg" in picture.read_text("utf-8")
     assert main(["run", str(best)]) == 0
+
+
+@pytest.mark.long
+def test_a_global_start_reaches_a_published_path(capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("cma", reason="the global start is not tried: pip install 'assurgent[cma]'")
+    assert main(["synthesise", str(EXAMPLES / "four-bar-five-points.toml"), "--cma", "--starts", "4", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["designs"][0]["objective"] <= 7.4158e-7
