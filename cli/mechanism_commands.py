@@ -118,10 +118,13 @@ def check_output(options: argparse.Namespace) -> None:
 def command_run(options: argparse.Namespace) -> int:
     check_output(options)
     outcome = _outcome(options)
+    names, table = split(options.names), None
+    if len(outcome.results.time) > 0:  # names that are none are told before anything is written
+        table = motion_table(outcome.results, outcome.model, out.width, names, options.unit)
     if options.output is not None:
         path = outcome.results.save(options.output)
         err.print(f"wrote {escape(str(path))}", highlight=False, soft_wrap=True)
-    _summary(outcome, options)
+    _summary(outcome, table)
     return _finish(outcome)
 
 
@@ -146,7 +149,7 @@ def _finish(outcome: Outcome) -> int:
     return 0
 
 
-def _summary(outcome: Outcome, options: argparse.Namespace) -> None:
+def _summary(outcome: Outcome, table: Any) -> None:
     from ..mechanism.grashof import four_bars
 
     results, structure = outcome.results, outcome.structure
@@ -160,14 +163,14 @@ def _summary(outcome: Outcome, options: argparse.Namespace) -> None:
     )
     for fact in four_bars(outcome.model, structure):
         out.print(escape(fact), highlight=False)
-    if len(results.time) == 0:
+    if table is None:
         return
     out.print(
         f"{len(results.time)} times from {results.time[0]:g} s to {results.time[-1]:g} s, method {results.method}; "
         f"largest relative residual {d['max_residual']:.1e}, Newton iterations {d['iterations']}",
         highlight=False,
     )
-    out.print(motion_table(results, outcome.model, out.width, split(options.names), options.unit), crop=False)
+    out.print(table, crop=False)
 
 
 # ---- structure ----------------------------------------------------------------------------------------------------

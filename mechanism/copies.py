@@ -136,6 +136,8 @@ class _Copy:
     def points_of(self, body: str) -> Sequence[str]:
         entry = self.tables["bodies"][body]
         found = entry.get("points", ()) if isinstance(entry, dict) else ()
+        if not isinstance(found, list | tuple):
+            self.fail(f"the points of {body} are no list")
         return [p for p in found if isinstance(p, str)]
 
     def place(self, point: str, holders: Sequence[str]) -> str:

@@ -289,6 +289,12 @@ def test_an_option_whose_value_is_the_end_of_options(capsys: pytest.CaptureFixtu
     assert "--out: -- is no value" in capsys.readouterr().err
 
 
+def test_names_that_are_none_leave_no_file(tmp_path: Path) -> None:
+    target = tmp_path / "out.csv"
+    assert main(["run", str(EXAMPLES / "four-bar.toml"), "--at", "0,0.1", "--names", "nobody", "-o", str(target)]) == 2
+    assert not target.exists()
+
+
 def test_a_rod_of_no_length_beside_the_others() -> None:
     m = Mechanism.load(EXAMPLES / "rssr.toml")
     m.bodies["rocker"]["length"] = 1.8e29
