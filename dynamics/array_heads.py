@@ -29,7 +29,7 @@ from ..runtime.sources import digest
 # places in x
 TIME, BASE_TIME, DISTANCE, GAIN, KINETIC, POWER, JUMP, HEAD_FLOATS = range(8)
 # of a group on a bridge: its step, the step's own address and table, those of the bridge, place and number of its
-# signs, place of the signs before and behind the meeting
+# signs, place of the signs before and behind the change point
 STEP, OWN_ADDRESS, OWN_TABLE, BRIDGE_ADDRESS, BRIDGE_TABLE, SIGN_AT, SIGN_COUNT, SIDES, BRIDGED_SIZE = range(9)
 TERMS = 16  # of a series over a bridge
 OUTER = 2.2  # the outermost node of a bridge, in units of its reach

@@ -21,7 +21,7 @@ from ..runtime.program import GroupStep
 from .equations import Equations
 from .instant_kinematics import Bridge
 
-NEAR = 0.35  # distance from singularity below which a meeting is looked for
+NEAR = 0.35  # distance from singularity below which a change point is looked for
 SIDE = 0.05  # the same at the inner end of each side, where about 13 digits are left of φ and 11 of its slope
 NODES = np.array([1.0, 1.4, 1.8, 2.2])  # of each side, in units of the distance of its inner end
 MEETING = 1e-6  # distance from singularity that counts as zero
@@ -41,7 +41,7 @@ class Scout:
             return None
         return self.equations.mechanics.conditioning()
 
-    def meeting(self) -> float | None:
+    def change_point(self) -> float | None:
         """Return where the branches of a group meet ahead, or None: too far, only near each other, or a dead point."""
         here, ahead = self.look(self.z), self.look(self.z + 1e-4 * self.way)
         if here is None or ahead is None:
@@ -62,7 +62,7 @@ class Scout:
         z = z0 + 0.9 * self.way * kappa / slope
         for _ in range(LOOKS):
             found = self.look(z)
-            if found is None:  # behind a dead point, or rounding at the meeting itself
+            if found is None:  # behind a dead point, or rounding at the change point itself
                 z = z0 + 0.5 * (z - z0)
                 if abs(z - z0) < 1e-12:
                     return None
@@ -81,10 +81,10 @@ class Scout:
 
 
 def bridge_ahead(equations: Equations, t: float, z: float, zdot: float) -> Bridge | None:
-    """Return the bridge over a meeting of branches ahead, None where there is none to be made."""
+    """Return the bridge over a change point of branches ahead, None where there is none to be made."""
     way = 1.0 if zdot >= 0 else -1.0
     scout = Scout(equations, t, z, way)
-    centre = scout.meeting()
+    centre = scout.change_point()
     if centre is None:
         return None
     probe = scout.look(centre - 0.01 * way)
@@ -129,7 +129,7 @@ def _side(scout: Scout, places: list[float]) -> dict[str, tuple[Array, Array]] |
 def _behind(
     scout: Scout, bridge: Bridge, singular: list[str], before: dict[str, tuple[Array, Array]]
 ) -> dict[str, tuple[Array, Array]] | None:
-    """Find the signs behind the meeting, group by group: those that continue the tangent. Return the far side."""
+    """Find the signs behind the change point, group by group: those that continue the tangent. Return the far side."""
     mechanics = scout.equations.mechanics
     held = dict(mechanics.signs)
     first = bridge.z + bridge.way * bridge.reach

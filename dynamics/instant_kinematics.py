@@ -38,7 +38,7 @@ class Instant:
 
 
 class Bridge:
-    """How a group crosses a meeting of its branches: φ over the one free coordinate, a polynomial between two sides.
+    """How a group crosses a change point: φ over the one free coordinate, a polynomial between two sides.
 
     The middle of the interval is where the group is singular although its motion is smooth; polynomials through
     values and slopes on both sides, where enough digits are left, replace the group there.
@@ -46,7 +46,7 @@ class Bridge:
 
     def __init__(self, z: float, reach: float, way: float) -> None:
         self.z, self.reach, self.way = z, reach, way  # way: direction in which the coordinate goes through
-        self.after: dict[str, Array] = {}  # signs behind the meeting
+        self.after: dict[str, Array] = {}  # signs behind the change point
         self.series: dict[str, NDArray[np.object_]] = {}  # per group one Chebyshev series and two derivatives per φ
 
     def place(self, z: float) -> float:

@@ -23,11 +23,11 @@ from ..runtime.program import Program
 from ..runtime.time_functions import check_times
 from .applied_loads import Applied
 from .body_lanes import BodyLanes, in_portions
+from .change_point_forces import change_points, passed
 from .coordinates import JointCoordinate, driven_by
 from .inertia import Inertia
 from .joint_forces import Forces, Solved
 from .joint_friction import with_friction
-from .meeting_forces import meetings, passed
 from .posture import width
 from .reaction_schemes import by_scheme
 from .records import Recorded, reactions_of, results
@@ -94,11 +94,11 @@ class _Inverse:
 
         Where branches meet a group has no rates of its own: forces follow from steps on both sides.
         """
-        meeting = meetings(solution)
-        met = [k for k in sorted(meeting) if k in set(steps.tolist())] if meeting else []
-        beside = [n for k in met for n in meeting[k].nodes]
+        change_point = change_points(solution)
+        met = [k for k in sorted(change_point) if k in set(steps.tolist())] if change_point else []
+        beside = [n for k in met for n in change_point[k].nodes]
         lanes = np.union1d(steps, np.array(beside, dtype=np.int64)) if beside else steps
-        singular = np.isin(lanes, np.array(list(meeting), dtype=np.int64))
+        singular = np.isin(lanes, np.array(list(change_point), dtype=np.int64))
         columns = velocity_columns(solution, lanes) if self.scheme == "tangent" else None
         count = len(self.model.actuators) or len(self.model.drivers)
         kinetic, potential, efforts = np.empty(len(lanes)), np.empty(len(lanes)), np.empty((count, len(lanes)))
@@ -112,8 +112,8 @@ class _Inverse:
             efforts[:, at], wrenches[..., at] = self._solved(bodies, inertia, loads, singular[at], R)
         unbounded = []
         for k in met:
-            nodes = np.searchsorted(lanes, meeting[k].nodes)
-            if passed(efforts, wrenches, int(np.searchsorted(lanes, k)), nodes, meeting[k].weights):
+            nodes = np.searchsorted(lanes, change_point[k].nodes)
+            if passed(efforts, wrenches, int(np.searchsorted(lanes, k)), nodes, change_point[k].weights):
                 unbounded.append(float(solution.time[k]))
         shown = slice(None) if lanes is steps else np.searchsorted(lanes, steps)
         record = Recorded(

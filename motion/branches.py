@@ -3,8 +3,8 @@
 A closed form holds its sign, and Newton-Raphson follows a prediction: right as long as the branches stay apart. Whether
 they do between two instants, the conditioning tells, a function of time that is zero where branches meet and where a
 group comes apart or leaves for infinity. Steps between which it may reach zero, and steps that jump, are solved anew in
-ever finer ones. What is found there is one of four: nothing; instants that the run needs as well; a meeting, through
-which the motion follows the tangent of its own branch; or the end of the motion, with its time.
+ever finer ones. What is found there is one of four: nothing; instants that the run needs as well; a change point,
+through which the motion follows the tangent of its own branch; or the end of the motion, with its time.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ..common.status import NO_ASSEMBLY
 from ..common.status import SINGULAR as DEAD_POINT
 from ..mechanism.plans.plan import Array
 from ..runtime.program import GroupStep, Program
-from .change_points import BLURRED, MEETING, bottom, meeting_at
+from .change_points import BLURRED, MEETING, bottom, change_point_at
 from .closer_look import part_of, quality, sampled
 from .course import Course
 from .inner_times import MOST_INNER, grid_of, turning
@@ -73,7 +73,7 @@ class Way:
 def _rounds(run: Way, course: Course, rounds: int, most: int) -> tuple[Solution, bool]:
     """Solve and look, again and again, until nothing is due; False where that does not happen.
 
-    Of a stretch a round that finds a meeting is not counted: each of many groups may have one in every turn.
+    Of a stretch a round that finds a change point is not counted: each of many groups may have one in every turn.
     """
     begun, left = len(course.extra), rounds
     while left > 0 and len(course.extra) - begun <= most:
@@ -104,7 +104,7 @@ def _in_stretches(run: Way, jumps: tuple[Ramp, ...]) -> tuple[Course, bool]:
         course.add(own, more)
         if not settled or last == len(base) - 1 or (part.stop is not None and part.stop.time <= horizon):
             break
-        bridged = _covered([m.reach for found in own.meetings.values() for m in found])
+        bridged = _covered([m.reach for found in own.change_points.values() for m in found])
         starts = [k for k in range(first + 1, last - 2 * BESIDE) if not bridged(base[k], base[k])]
         first = starts[-1] if starts else last - 2 * BESIDE
         lane = int(np.searchsorted(part.time, base[first]))
@@ -145,7 +145,7 @@ def _mend(solution: Solution, name: str, course: Course, horizon: float = np.inf
             kind, times = _located(solution, step, low, high, mark == JUMP)
             if kind == "clear" and failed and solution.stop is not None and high == solution.stop.time:
                 kind, times = "through", np.linspace(low, high, SAMPLES)  # what it hangs on needs smaller steps
-        meeting = None
+        change_point = None
         behind = np.minimum(times + 1e-7 * (high - low), solution.span[1])
         if kind == "open" and (behind <= times or np.isfinite(sampled(solution, step, behind)[0]).all()):
             kind = "zero"  # for an instant only
@@ -153,19 +153,19 @@ def _mend(solution: Solution, name: str, course: Course, horizon: float = np.inf
         whole = kind == "clear" or (kind == "through" and mark == JUMP)
         if whole and ends and (mark == JUMP or sampled(solution, step, np.array(ends))[0].min() < BLURRED):
             # branches that meet just outside of the run, or at its very end, take digits, too
-            meeting = meeting_at(solution, step, float(ends[-1]), high - low, outside=True)
-            kind = "zero" if meeting is not None else "through" if mark == JUMP else "clear"
+            change_point = change_point_at(solution, step, float(ends[-1]), high - low, outside=True)
+            kind = "zero" if change_point is not None else "through" if mark == JUMP else "clear"
         if kind == "open":
             _end(solution, step, float(times[0]), NO_ASSEMBLY)
         elif kind == "zero":
-            if meeting is None and high > low:
-                meeting = meeting_at(solution, step, float(times[0]), high - low)
-            if meeting is None and solution.solved > 0:
+            if change_point is None and high > low:
+                change_point = change_point_at(solution, step, float(times[0]), high - low)
+            if change_point is None and solution.solved > 0:
                 _end(solution, step, float(times[0]), DEAD_POINT)
-            if meeting is None:
+            if change_point is None:
                 continue
             course.extra += np.linspace(low, high, SAMPLES).tolist()
-            course.meetings.setdefault(name, []).append(meeting)
+            course.change_points.setdefault(name, []).append(change_point)
             return True  # what lies beyond is on another branch
         else:
             course.clear.setdefault(name, []).append((low, float(times[-1]) if kind == "through" else high))
@@ -188,7 +188,7 @@ def _spots(solution: Solution, step: GroupStep, course: Course) -> list[tuple[fl
     failed = ended is not None and ended.group == name and n < len(t) and ended.time == t[n]
     if failed:
         spots.append((float(t[max(n - 1, 0)]), float(t[n]), NEAR))
-    bridged = _covered([m.reach for m in course.meetings.get(name, [])])
+    bridged = _covered([m.reach for m in course.change_points.get(name, [])])
     cleared = _covered(course.clear.get(name, []))
     due = []
     for low, high, mark in spots:
@@ -284,8 +284,8 @@ def _shared(solution: Solution, step: GroupStep, low: float, high: float) -> flo
 
     What is known there has lost digits, so that a zero of the conditioning is told by its arms alone.
     """
-    for name, meetings in solution.course.meetings.items():
-        for m in meetings if name != step.plan.name else ():
+    for name, change_points in solution.course.change_points.items():
+        for m in change_points if name != step.plan.name else ():
             times = m.centre + 0.1 * m.spacing * np.array([-2.0, -1.0, 1.0, 2.0])
             times = times[(times >= solution.span[0]) & (times <= solution.span[1])]
             if low - m.spacing <= m.centre <= high + m.spacing and len(times) > 1:

@@ -8,16 +8,16 @@ import numpy as np
 
 from ..runtime.program import GroupStep
 from .closer_look import conditioning, part_of, sampled
-from .course import Meeting
+from .course import ChangePoint
 from .run import Solution
 
 MEETING = 3e-7  # conditioning that counts as zero: below, rounding hides the branches from each other
-CLEAR = 0.02  # conditioning at which enough digits are left to bridge a meeting from there
+CLEAR = 0.02  # conditioning at which enough digits are left to bridge a change point from there
 BLURRED = 1e-4  # conditioning at which too few are left
 EXACT, INEXACT = 1e-12, 1e-5  # error of a bridge, as a share of its way, that is none; that is no bridge
 SMOOTH = 0.02  # share of the way between two instants by which velocities and accelerations may not explain it
 HALVINGS = 10  # of the spacing of a bridge
-RESTING = 1e-4  # speed, by what it changes in the time of a bridge, of a driver that stands still at a meeting
+RESTING = 1e-4  # speed, by what it changes in the time of a bridge, of a driver that stands still at a change point
 
 
 def bottom(solution: Solution, step: GroupStep, c: float, width: float) -> float:
@@ -37,7 +37,9 @@ def bottom(solution: Solution, step: GroupStep, c: float, width: float) -> float
     return c
 
 
-def meeting_at(solution: Solution, step: GroupStep, c: float, width: float, outside: bool = False) -> Meeting | None:
+def change_point_at(
+    solution: Solution, step: GroupStep, c: float, width: float, outside: bool = False
+) -> ChangePoint | None:
     """Return how the motion goes through an instant at which branches meet; None where it ends or is not determined.
 
     `outside`: they meet next to it, not in the run.
@@ -55,10 +57,10 @@ def meeting_at(solution: Solution, step: GroupStep, c: float, width: float, outs
     moving = near > 0.75 * far  # the group itself, where its driver turns round at the end of a stroke
     if not (speed > 0.0 or moving):
         return None
-    # where coefficients are zero at the meeting, the conditioning does not see it
+    # where coefficients are zero at the change point, the conditioning does not see it
     spacing = CLEAR * solution.size / speed if clear[0] == 0 and speed > 0.0 else away[1 + clear[0]]
     spacing = float(min(spacing, longer / 9.5))
-    best: tuple[float, Meeting | None] = np.inf, None
+    best: tuple[float, ChangePoint | None] = np.inf, None
     for _ in range(HALVINGS):
         if speed < RESTING * change * spacing and not moving:  # at rest there it may go on along any branch
             break
@@ -66,49 +68,51 @@ def meeting_at(solution: Solution, step: GroupStep, c: float, width: float, outs
             break
         right = min(8, int(0.999 * (ended - c) / spacing), max(4, 8 - int(0.999 * (c - begun) / spacing)))
         offsets = tuple(sorted([*range(right - 8, 0), *range(1, right + 1)], key=abs))
-        meeting: Meeting | None = Meeting(c, spacing, offsets)
+        change_point: ChangePoint | None = ChangePoint(c, spacing, offsets)
         if right > 0 and (right < 8 or c - begun > 2e-5 * spacing):
-            meeting = _own_branch(solution, step, Meeting(c, spacing, offsets))
-        error = np.inf if meeting is None else _error(solution, step, meeting, side, outside)
-        best = min(best, (error, meeting), key=lambda found: found[0])
+            change_point = _own_branch(solution, step, ChangePoint(c, spacing, offsets))
+        error = np.inf if change_point is None else _error(solution, step, change_point, side, outside)
+        best = min(best, (error, change_point), key=lambda found: found[0])
         if error < EXACT:
             break
         spacing *= 0.5
     return best[1] if best[0] < (100 * EXACT if outside else INEXACT) else None
 
 
-def _error(solution: Solution, step: GroupStep, meeting: Meeting, side: float, outside: bool) -> float:
+def _error(solution: Solution, step: GroupStep, change_point: ChangePoint, side: float, outside: bool) -> float:
     """Return the relative error of the interpolation over a change point, half a spacing away from it."""
-    c, name = meeting.centre, step.plan.name
-    if not step.solver.closed_form and side > 0 and min(meeting.offsets) > 0:  # Newton cannot begin there
+    c, name = change_point.centre, step.plan.name
+    if not step.solver.closed_form and side > 0 and min(change_point.offsets) > 0:  # Newton cannot begin there
         return np.inf
-    known = solution.course.meetings
-    course = replace(solution.course, meetings={**known, name: [*known.get(name, []), replace(meeting, spacing=0.0)]})
-    nodes, probes = meeting.nodes, np.array([c + 0.5 * side * meeting.spacing, c])
+    known = solution.course.change_points
+    course = replace(
+        solution.course, change_points={**known, name: [*known.get(name, []), replace(change_point, spacing=0.0)]}
+    )
+    nodes, probes = change_point.nodes, np.array([c + 0.5 * side * change_point.spacing, c])
     part, _ = part_of(solution, step, np.union1d(nodes, probes), course)
     state = part.state[:, step.phi_rows][:, :, np.searchsorted(part.time, [*nodes, *probes])]
-    misses = np.abs(state[:, :, :8] @ meeting.weights(probes) - state[:, :, 8:]).max(axis=1)
+    misses = np.abs(state[:, :, :8] @ change_point.weights(probes) - state[:, :, 8:]).max(axis=1)
     near, at = misses[0] / max(np.ptp(state[0, :, :8], axis=1).max(), 1e-300)
     right = (misses[1:, 1] <= 1e-4 * np.abs(state[1:, :, :8]).max(axis=(1, 2))).all()  # no digits are lost
     return np.inf if not near < np.inf or (outside and (at > 1e-5 or right)) else float(near)
 
 
-def _own_branch(solution: Solution, step: GroupStep, meeting: Meeting) -> Meeting | None:
+def _own_branch(solution: Solution, step: GroupStep, change_point: ChangePoint) -> ChangePoint | None:
     """Return a change point with the sign by which the own branch goes on smoothly; None where none does.
 
     Smooth: the way between instants on both sides, and the change of velocity, are what the rates there say
     (Euler-Maclaurin).
     """
-    c, (begun, ended) = meeting.centre, solution.span
-    d = min(meeting.spacing, 2 * (c - begun), 2 * (ended - c))
+    c, (begun, ended) = change_point.centre, solution.span
+    d = min(change_point.spacing, 2 * (c - begun), 2 * (ended - c))
     times = np.array([max(c - d, begun), min(c + d, ended)])
     dt = times[1] - times[0]
-    found, known = [], solution.course.meetings
+    found, known = [], solution.course.change_points
     for sign in range(-1, len(step.solver.group.branches)):
-        trial = replace(meeting, sign=sign)
+        trial = replace(change_point, sign=sign)
         beside = [*known.get(step.plan.name, []), replace(trial, spacing=0.0)]
         part, lanes = part_of(
-            solution, step, times, replace(solution.course, meetings={**known, step.plan.name: beside})
+            solution, step, times, replace(solution.course, change_points={**known, step.plan.name: beside})
         )
         (x, y), (v, u), (a, b) = np.moveaxis(part.state[:, step.phi_rows][:, :, lanes], 2, 1)
         defect = np.abs(y - x - dt * (0.5 * (v + u) - dt / 12 * (b - a))).max()

@@ -24,7 +24,7 @@ def part_of(solution: Solution, step: GroupStep, times: Array, course: Course | 
     """Return the groups up to `step` solved at a few times, each on its branch there, and the lanes of the times."""
     t = solution.time
     near = [
-        m.nodes for found in solution.course.meetings.values() for m in found
+        m.nodes for found in solution.course.change_points.values() for m in found
         if (np.abs(times - m.centre) < m.spacing).any()
     ]  # fmt: skip
     every = np.unique(np.concatenate([times, *near]))

@@ -11,7 +11,7 @@ from ..runtime.sequence import Ints
 
 
 @dataclass(frozen=True)
-class Meeting:
+class ChangePoint:
     """An instant at which branches of a group meet while its motion goes on smoothly.
 
     Lanes nearer to it than a spacing, where digits are lost, follow from the values at eight nodes (order seven):
@@ -56,25 +56,25 @@ class Course:
     """
 
     extra: list[float] = field(default_factory=list)
-    meetings: dict[str, list[Meeting]] = field(default_factory=dict)
+    change_points: dict[str, list[ChangePoint]] = field(default_factory=dict)
     clear: dict[str, list[tuple[float, float]]] = field(default_factory=dict)
     ramps: tuple[tuple[float, float], ...] = ()
 
     @property
     def met(self) -> int:
-        """The number of meetings."""
-        return sum(map(len, self.meetings.values()))
+        """The number of change points."""
+        return sum(map(len, self.change_points.values()))
 
     def since(self, time: float, extra: Array) -> Course:
         """Return what is known of the way after a time, with those of the inner times that lie after it."""
-        meetings = {name: [m for m in found if m.centre >= time] for name, found in self.meetings.items()}
+        change_points = {name: [m for m in found if m.centre >= time] for name, found in self.change_points.items()}
         clear = {name: [s for s in found if s[1] >= time] for name, found in self.clear.items()}
-        return Course(extra[extra > time].tolist(), meetings, clear, self.ramps)
+        return Course(extra[extra > time].tolist(), change_points, clear, self.ramps)
 
     def add(self, other: Course, extra: Array) -> None:
         """Take over what is known of a stretch of the way, and its inner times."""
         self.extra += extra.tolist()
-        for name, found in other.meetings.items():
-            self.meetings[name] = list(dict.fromkeys([*self.meetings.get(name, []), *found]))
+        for name, found in other.change_points.items():
+            self.change_points[name] = list(dict.fromkeys([*self.change_points.get(name, []), *found]))
         for name, stretches in other.clear.items():
             self.clear[name] = list(dict.fromkeys([*self.clear.get(name, []), *stretches]))

@@ -54,8 +54,8 @@ def _solved(groups: Solution, n: int, method: str) -> tuple[Solution, int]:
         return solution, 0
     solution.state[:, :, 0] = groups.state[:, :, 0]
     skip = np.zeros(n, dtype=np.bool_)
-    for meeting in (m for found in groups.course.meetings.values() for m in found):
-        skip[meeting.lanes(grid[:n])] = True
+    for change_point in (m for found in groups.course.change_points.values() for m in found):
+        skip[change_point.lanes(grid[:n])] = True
     skip[0] = False
     start, driven = solution.state[0, :, 0].copy(), list(program.drivers.values())
     system = build(

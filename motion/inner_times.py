@@ -26,7 +26,9 @@ MOST_NUMBERS = 200_000_000  # of the state of a run with inner steps: 1.6 GB
 def grid_of(program: Program, time: Array, course: Course, numbers: Array | None = None) -> Array:
     """Return the times to be solved: the asked ones, inner ones, and those that the course adds."""
     grid = inner_steps(program, time, program.sequence.numbers if numbers is None else numbers)
-    more = np.concatenate([np.array(course.extra), *(m.nodes for found in course.meetings.values() for m in found)])
+    more = np.concatenate(
+        [np.array(course.extra), *(m.nodes for found in course.change_points.values() for m in found)]
+    )
     return np.union1d(grid, more[(grid[0] < more) & (more < grid[-1])]) if len(more) else grid
 
 

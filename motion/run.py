@@ -231,7 +231,7 @@ def advance(
         return
     n = solution.solved
     last = sequence.items[items[-1]].group_step
-    if last is not None and not last.solver.closed_form and last.plan.name in solution.course.meetings:
+    if last is not None and not last.solver.closed_form and last.plan.name in solution.course.change_points:
         lost = leaping(solution, last, items, method, n)
     else:
         lost = swept(solution, items, method, *stretches(solution, n))

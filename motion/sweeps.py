@@ -30,7 +30,7 @@ def segments(solution: Solution, last: GroupStep | None = None) -> list[list[int
         if item.kind not in SOLVED_KINDS:
             continue
         group = item.group_step
-        bridged = group is not None and group.plan.name in solution.course.meetings
+        bridged = group is not None and group.plan.name in solution.course.change_points
         if bridged and not item.closed:
             found.append([])
         found[-1].append(i)
@@ -42,12 +42,12 @@ def segments(solution: Solution, last: GroupStep | None = None) -> list[list[int
 
 
 def leaping(solution: Solution, step: GroupStep, items: Sequence[int], method: str, n: int) -> dict[int, int]:
-    """Sweep a Newton group from meeting to meeting: beyond each it starts from the prediction of the lane before."""
+    """Sweep a Newton group from one change point to the next: beyond each it starts from the lane before, predicted."""
     state, t, rows = solution.state, solution.time, step.phi_rows
     gaps = [(n, n)]
-    for meeting in solution.course.meetings[step.plan.name]:
-        at = int(np.searchsorted(t[:n], meeting.centre))
-        lanes = meeting.lanes(t[:n])
+    for change_point in solution.course.change_points[step.plan.name]:
+        at = int(np.searchsorted(t[:n], change_point.centre))
+        lanes = change_point.lanes(t[:n])
         gaps.append((int(lanes[0]), int(lanes[-1]) + 1) if len(lanes) else (at, at))
     first = 0
     for end, beyond in sorted(gaps):
@@ -128,9 +128,11 @@ def stretches(solution: Solution, n: int) -> tuple[Ints, Array]:
     for name, found in solution.signs.items():
         at = sequence.items[sequence.groups[name]].sign_place
         signs[at : at + len(found)] = found
-        for meeting in solution.course.meetings.get(name, []):
-            if meeting.sign >= 0:
-                changes.append((min(n, int(np.searchsorted(solution.time, meeting.centre))), at + meeting.sign))
+        for change_point in solution.course.change_points.get(name, []):
+            if change_point.sign >= 0:
+                changes.append(
+                    (min(n, int(np.searchsorted(solution.time, change_point.centre))), at + change_point.sign)
+                )
     edges, rows = [0], [signs.copy()]
     for lane, place in sorted(changes):
         signs[place] *= -1.0
@@ -148,10 +150,10 @@ def stretches(solution: Solution, n: int) -> tuple[Ints, Array]:
 def bridge(solution: Solution, step: GroupStep, state: Array | None = None) -> None:
     """Interpolate next to instants at which the group is singular although its motion is smooth."""
     state, t, rows = solution.state if state is None else state, solution.time, step.phi_rows[:, None]
-    for meeting in solution.course.meetings.get(step.plan.name, []):
-        lanes, nodes = meeting.lanes(t), meeting.found(t)
+    for change_point in solution.course.change_points.get(step.plan.name, []):
+        lanes, nodes = change_point.lanes(t), change_point.found(t)
         if len(lanes) and len(nodes) and nodes.max() < solution.solved:
-            state[:, rows, lanes] = state[:, rows, nodes] @ meeting.weights(t[lanes])
+            state[:, rows, lanes] = state[:, rows, nodes] @ change_point.weights(t[lanes])
 
 
 def stop(

@@ -35,7 +35,7 @@ class GroupQuality:
     type: str
     conditioning: Array
     time: Array
-    meetings: tuple[float, ...]  # change points that the motion passes
+    change_points: tuple[float, ...]  # change points that the motion passes
 
     @property
     def least(self) -> float:
@@ -93,14 +93,14 @@ def cycle_of(model: Model, structure: Structure, program: Program, start: float,
         if isinstance(step, GroupStep) and solution.solved and not step.solver.group.steady:
             kappa, _ = quality(solution, step)
             inside = solution.time[: solution.solved] >= start
-            meetings = solution.course.meetings.get(step.plan.name, [])
+            change_points = solution.course.change_points.get(step.plan.name, [])
             groups.append(
                 GroupQuality(
                     step.plan.name,
                     step.plan.type,
                     kappa[inside],
                     solution.time[: solution.solved][inside],
-                    tuple(sorted(m.centre for m in meetings if start <= m.centre <= stop)),
+                    tuple(sorted(m.centre for m in change_points if start <= m.centre <= stop)),
                 )
             )
     ranges = tuple(_ranges(model, structure, program, results))

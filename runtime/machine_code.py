@@ -76,12 +76,15 @@ def resolve_once() -> None:
     It tries all templates of an operator anew at every place where the operator stands, and compares its flags by
     making two dictionaries each time: together a fifth of the time that it takes to compile something.
     """
-    from numba.core.targetconfig import ConfigStack, TargetConfig
-    from numba.core.types.functions import BaseFunction
+    from numba.core import targetconfig
+    from numba.core.types import functions
 
-    if not (hasattr(TargetConfig, "_values") and hasattr(ConfigStack, "top_or_none")):
+    configuration: Any = targetconfig.TargetConfig
+    function_type: Any = functions.BaseFunction
+    if not (hasattr(configuration, "_values") and hasattr(targetconfig.ConfigStack, "top_or_none")):
         return
-    compare, resolve, flags = TargetConfig.__eq__, BaseFunction.get_call_type, ConfigStack.top_or_none
+    compare, resolve = configuration.__eq__, function_type.get_call_type
+    flags = targetconfig.ConfigStack.top_or_none
 
     @functools.cache
     def defaults(kind: Any) -> dict[str, Any]:
@@ -90,7 +93,8 @@ def resolve_once() -> None:
     def equal(one: Any, other: Any) -> Any:
         if type(one) is not type(other):
             return compare(one, other)
-        own = defaults(type(one))
+        kind: Any = type(one)
+        own = defaults(kind)
         return one._values == other._values or {**own, **one._values} == {**own, **other._values}
 
     @functools.cache
@@ -112,8 +116,12 @@ def resolve_once() -> None:
         signature, function._impl_keys[found[0].args] = found
         return signature
 
-    TargetConfig.__eq__, TargetConfig.__hash__ = equal, lambda one: digest(type(one))
-    BaseFunction.get_call_type = get_call_type
+    def name_hash(one: Any) -> int:
+        kind: Any = type(one)
+        return digest(kind)
+
+    configuration.__eq__, configuration.__hash__ = equal, name_hash
+    function_type.get_call_type = get_call_type
 
 
 @functools.cache
@@ -122,10 +130,11 @@ def widen_literals() -> None:
 
     Numba makes a version of its own for every number that stands in the text of a call; LLVM finds them after inlining.
     """
-    from numba.core.dispatcher import Dispatcher
-    from numba.core.types import unliteral
+    from numba.core import dispatcher as dispatchers
+    from numba.core.types.misc import unliteral
 
-    given = Dispatcher.get_call_template
+    compiled_function: Any = dispatchers.Dispatcher
+    given = compiled_function.get_call_template
     project = __name__.partition(".")[0]
 
     def get_call_template(dispatcher: Any, args: Any, kws: Any) -> Any:
@@ -133,7 +142,7 @@ def widen_literals() -> None:
             args = tuple(unliteral(arg) for arg in args)
         return given(dispatcher, args, kws)
 
-    Dispatcher.get_call_template = get_call_template
+    compiled_function.get_call_template = get_call_template
 
 
 @functools.cache

@@ -10,7 +10,7 @@ import pytest
 from assurgent.common.errors import InputError
 from assurgent.mechanism import reader
 from assurgent.motion import kinematics
-from assurgent.motion.course import Course, Meeting
+from assurgent.motion.course import ChangePoint, Course
 from assurgent.motion.run import begin
 from assurgent.motion.sweeps import segments
 from assurgent.runtime.parallel import each, thread_count, threads
@@ -79,7 +79,7 @@ def test_closed_forms_run_together() -> None:
     group = next(g for g in groups if g is not None and g.solver.group.branches)
     solution.course = Course(extra=[0.5])
     assert segments(solution) == [all_of_them]
-    solution.course = Course(meetings={group.plan.name: [Meeting(0.5, 0.01, (-1, 1))]})
+    solution.course = Course(change_points={group.plan.name: [ChangePoint(0.5, 0.01, (-1, 1))]})
     first, second = segments(solution)
     assert items[first[-1]].group_step is group
     assert first + second == all_of_them

@@ -25,13 +25,13 @@ class BridgedStep:
     weights: Array
 
 
-def meetings(solution: Solution) -> dict[int, BridgedStep]:
+def change_points(solution: Solution) -> dict[int, BridgedStep]:
     """Return the bridged steps of a solution whose nodes are solved."""
     found: dict[int, BridgedStep] = {}
-    for meeting in (m for of_group in solution.course.meetings.values() for m in of_group):
-        nodes, lanes = meeting.found(solution.time), meeting.lanes(solution.time)
+    for change_point in (m for of_group in solution.course.change_points.values() for m in of_group):
+        nodes, lanes = change_point.found(solution.time), change_point.lanes(solution.time)
         if len(nodes) and nodes.max() < solution.solved:
-            weights = meeting.weights(solution.time[lanes])
+            weights = change_point.weights(solution.time[lanes])
             for i, step in enumerate(lanes.tolist()):
                 found[step] = BridgedStep(step, tuple(nodes.tolist()), weights[:, i])
     return found
