@@ -245,7 +245,8 @@ def _located(solution: Solution, step: GroupStep, low: float, high: float, jump:
             low, high = times[open_at[0] - 1], times[open_at[0]]
             path = path[path <= low]
             if high - low <= max(1e-12 * whole, 2 * np.spacing(abs(high))):
-                return "open", times[open_at[0] : open_at[0] + 1]
+                finer = _astray(solution, step, path)
+                return ("through", finer) if len(finer) else ("open", times[open_at[0] : open_at[0] + 1])
             continue
         if lost:
             return "through", path
@@ -269,6 +270,24 @@ def _located(solution: Solution, step: GroupStep, low: float, high: float, jump:
         float(np.abs(np.diff(part)).max()) > TORN * solution.size
     )  # within the rounding of time: Newton ends anywhere
     return ("open" if lost or (torn and not step.solver.closed_form) else "clear"), np.array([high])
+
+
+def _astray(solution: Solution, step: GroupStep, path: Array) -> Array:
+    """Return a path of Newton divided where, well before its end, a step leaves its rates; nothing where none does.
+
+    There it may have come to another branch, which ends where the own one goes on. Next to an end that is one, steps
+    leave their rates as well: those count which are short beside what is left of the way.
+    """
+    from ..runtime.sequencer import LONG, NEAR_AND_LONG, marks
+
+    if len(path) < 3:
+        return path[:0]
+    part, _ = part_of(solution, step, path)
+    t, marked = part.time, np.zeros(len(part.time) - 1, dtype=np.int64)
+    marks(quality(part, step)[0], part.state, t, step.phi_rows, False, marked)
+    long = np.isin(marked, (LONG, NEAR_AND_LONG)) & (t[-1] - t[1:] > 4 * np.diff(t))
+    between = t[:-1][long][:, None] + np.diff(t)[long][:, None] * np.arange(1, 8) / 8
+    return np.union1d(path, between) if long.any() else path[:0]
 
 
 def _carried(solution: Solution, step: GroupStep, low: float, high: float) -> bool:

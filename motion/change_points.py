@@ -69,7 +69,8 @@ def change_point_at(
         right = min(8, int(0.999 * (ended - c) / spacing), max(4, 8 - int(0.999 * (c - begun) / spacing)))
         offsets = tuple(sorted([*range(right - 8, 0), *range(1, right + 1)], key=abs))
         change_point: ChangePoint | None = ChangePoint(c, spacing, offsets)
-        if right > 0 and (right < 8 or c - begun > 2e-5 * spacing):
+        beyond = right > 0 or not ended - c < 0.98 * spacing  # some lanes behind it follow from no nodes
+        if beyond and (right < 8 or c - begun > 2e-5 * spacing):
             change_point = _own_branch(solution, step, ChangePoint(c, spacing, offsets))
         error = np.inf if change_point is None else _error(solution, step, change_point, side, outside)
         best = min(best, (error, change_point), key=lambda found: found[0])

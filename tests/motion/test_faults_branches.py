@@ -172,3 +172,35 @@ def test_newton_comes_apart_far_from_the_origin() -> None:
     assert all(end is not None for end in ends)
     assert ends[1].time == pytest.approx(0.341361998, abs=1e-8)
     assert ends[0].time == pytest.approx(0.341361998, abs=0.01)
+
+
+def test_an_antiparallelogram_remains_one_in_the_last_instant_behind_its_change_point() -> None:
+    """C is the mirror image, in the line from B to D, of where the parallelogram has it."""
+    found = outcome("antiparallelogram-ends-behind")
+    assert found.stop is None
+    p2, p3 = (found.results.points[name].position for name in ("p2", "p3"))
+    end = np.array([2.6, 0.0])
+    along = (end - p2) / np.linalg.norm(end - p2, axis=1)[:, None]
+    mirrored = p2 + 2 * 2.6 * along[:, :1] * along - end
+    np.testing.assert_allclose(p3, mirrored, atol=1e-8)
+    theta = 0.7 * 5.68 - 0.8190179026110778
+    assert np.sin(theta) < -0.01  # the last instant lies behind the change point, at θ = π
+
+
+def test_newton_leaves_a_singular_pose_on_its_branch() -> None:
+    """Rates are large where it begins: one long step led to a branch that ends before the last instant."""
+    coarse, fine = outcome("platform-begins-beside"), outcome("platform-begins-beside", 0.001)
+    assert coarse.stop is None
+    assert fine.stop is None
+    for name in ("p2", "p4"):
+        here, there = coarse.results.points[name], fine.results.points[name]
+        np.testing.assert_allclose(here.position[0], there.position[0], atol=1e-12)
+    distances = {("p3", "p2"): 0.8857921354414928 + 0.237 * np.sin(1.681 * 0.2)}
+    distances["p5", "p4"] = 1.3251135809044317 + 0.142 * np.sin(1.502 * 0.2)
+    for (one, other), distance in distances.items():
+        way = coarse.results.points[one].position[-1] - coarse.results.points[other].position[-1]
+        assert np.linalg.norm(way) == pytest.approx(distance, abs=1e-12)
+    finer = run(reader.load(next(FAULTS.glob("platform-begins*"))), np.append(fine.results.time, 0.2))
+    for name in ("p2", "p4"):
+        last = finer.results.points[name].position[-1]
+        np.testing.assert_allclose(coarse.results.points[name].position[-1], last, atol=1e-10)
