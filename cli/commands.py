@@ -132,7 +132,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
             stream.reconfigure(errors="replace")  # Φ becomes ? where the terminal cannot show it
     try:
         try:
-            options = _arguments().parse_args(_read_as_meant(sys.argv[1:] if arguments is None else arguments))
+            meant = _read_as_meant(sys.argv[1:] if arguments is None else arguments)
+            options, unknown = _arguments().parse_known_args(meant)
+            if unknown:
+                usage = f"'assurgent {options.command} --help' shows the usage"
+                raise InputError(f"unrecognized arguments: {' '.join(unknown)} ({usage})")
             if arguments is None and options.command not in WITHOUT_NUMBA:
                 _numba_without_blas()
             return COMMANDS[options.command](options)

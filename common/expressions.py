@@ -281,7 +281,9 @@ class Parser:
                 token.column,
             )
         if token.kind != "end":
-            raise FormulaError(f"'{token.text}' is left over", token.column)
+            factor = token.kind in ("name", "number") or token.text == "("
+            hint = " - a product is written with *" if factor else ""
+            raise FormulaError(f"'{token.text}' is left over{hint}", token.column)
 
 
 def called(name: Token, arguments: tuple[Node, ...]) -> Node:

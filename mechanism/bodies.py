@@ -56,6 +56,11 @@ def read_bodies(source: Source, sketch: Mapping[str, Array]) -> tuple[dict[str, 
         source.fail(("bodies",), f"lacks the ground - write [bodies.{FRAME}] with its points")
     listed = {name: _listed(source, name, table) for name, table in bodies.items()}
     owned = {point for points in listed.values() for point in points}
+    for name in (n for n in bodies if "local" not in bodies[n]):
+        others = {point for other in bodies if other != name for point in listed[other]}
+        for point in listed[name]:  # a misspelt point leaves the right one without a body: it is the one to be named
+            if point not in sketch and point not in others:
+                source.unknown(("bodies", name, "points"), "point", point, sketch)
     for point in sketch:
         if point not in owned:
             source.fail(("points", point), "belongs to no body - list it in the `points` of a body, or remove it")

@@ -237,3 +237,21 @@ def test_mutated_text_is_read_or_refused() -> None:
         piece = rng.choice(["", "[", '"', "=", "\x00", "1e999", "'", "{}", text[: rng.randrange(40)]])
         with contextlib.suppress(InputError):
             loads(text[:cut] + piece + text[cut + rng.randrange(4) :], "fuzz")
+
+
+def test_a_misspelt_point_is_named_although_the_right_one_then_belongs_to_no_body() -> None:
+    text = """
+        format = 1
+        space = "planar"
+        [points]
+        A = [0, 0]
+        B = [1, 0]
+        P = [2, 0]
+        [bodies]
+        frame = { points = ["A"] }
+        crank = { points = ["A", "B", "PP"] }
+        [joints]
+        A = { type = "R", bodies = ["frame", "crank"], at = "A" }
+    """
+    with pytest.raises(InputError, match=r"crank.*points.*there is no point 'PP'.*did you mean 'P'"):
+        loads(text, "p.toml")
