@@ -19,6 +19,7 @@ from .progress import tell, watched
 
 if TYPE_CHECKING:
     from ..dynamics.equilibrium import Equilibrium
+    from ..mechanism.model import Model
     from ..motion.results import Results
 
 STABLE = "stable: pushed a little, the mechanism stays near this position."
@@ -86,27 +87,27 @@ def command_inverse(options: argparse.Namespace) -> int:
     for note in found.notes:
         tell(err, note)
     _title(found.results, f"largest error of the power balance {found.results.diagnostics['power_balance']:.1e}")
-    out.print(force_table(found.results))
+    out.print(force_table(found.results, found.model))
     _marked(found.results)
     found.finished()
     return 0
 
 
-def force_table(results: Results) -> Table:
+def force_table(results: Results, model: Model) -> Table:
     """Return a short table: efforts, and the sizes of the reaction forces, at some times."""
-    efforts = {n: a.effort for n, a in (results.actuators or {}).items()}
-    if not efforts:
-        efforts = {n: d.effort for n, d in results.drivers.items() if d.effort is not None}
+    from ..motion.quantities import efforts_of
+
+    efforts = efforts_of(results, model)
     reactions = dict(list((results.reactions or {}).items())[: max(1, (out.width - 12 * (1 + len(efforts))) // 12)])
     table = Table()
     table.add_column("t s", justify="right")
-    for name in efforts:
-        table.add_column(f"{escape(name)} effort", justify="right")
+    for name, unit, _ in efforts:
+        table.add_column(f"{escape(name)} {unit}", justify="right")
     for name in reactions:
         table.add_column(f"|{escape(name)}| N", justify="right")
     n = len(results.time)
     for k in sorted(set(np.linspace(0, n - 1, min(n, ROWS)).round().astype(int))):
-        cells = [f"{e[k]:.5g}" for e in efforts.values()]
+        cells = [f"{effort[k]:.5g}" for _, _, effort in efforts]
         cells += [f"{np.linalg.norm(r.force[k]):.5g}" for r in reactions.values()]
         table.add_row(f"{results.time[k]:.4g}", *cells)
     return table

@@ -10,6 +10,8 @@ import numpy as np
 
 from ..common.errors import InputError, nearest
 from ..common.si_units import FORCES, HALF_TURN, LENGTHS, TIMES
+from ..mechanism.mobility import COORDINATES
+from ..mechanism.model import Model
 from .results import Results
 from .series import Array
 
@@ -158,3 +160,14 @@ def units_of(text: str | Sequence[str] | None) -> tuple[str, ...]:
         if name not in known:
             raise InputError(f"unit '{name}': results are shown in {' '.join(known)}{nearest(name, known)}")
     return tuple(names)
+
+
+def efforts_of(results: Results, model: Model) -> list[tuple[str, str, Array]]:
+    """Return name, unit and values of the efforts: of actuators where the file has them, else of drivers."""
+    if results.actuators:
+        turning = {a.name: COORDINATES[model.joints[a.joint].kind][0] == "angle" for a in model.actuators}
+        found = {name: series.effort for name, series in results.actuators.items()}
+    else:
+        turning = {name: driver.kind in ("angle", "turn") for name, driver in model.drivers.items()}
+        found = {name: s.effort for name, s in results.drivers.items() if s.effort is not None}
+    return [(name, "N m" if turning[name] else "N", effort) for name, effort in found.items()]

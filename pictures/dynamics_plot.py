@@ -10,8 +10,8 @@ import numpy as np
 from ..common.errors import InputError
 from ..dynamics.computed import not_unique
 from ..mechanism.arguments import names as names_in
-from ..mechanism.mobility import COORDINATES
 from ..mechanism.model import Array, Model
+from ..motion.quantities import efforts_of
 from ..motion.results import Results
 from .arrows import force_arrows
 from .draw import FONT
@@ -141,17 +141,8 @@ def _size(results: Results) -> float:
 
 def effort_rows(results: Results, model: Model) -> list[Row]:
     """Return the diagrams of the efforts of drivers, or of actuators where the file has them: torques and forces."""
-    torques: list[tuple[str, Array]] = []
-    forces: list[tuple[str, Array]] = []
-    if results.actuators:
-        for actuator in model.actuators:
-            turns = COORDINATES[model.joints[actuator.joint].kind][0] == "angle"
-            (torques if turns else forces).append((actuator.name, results.actuators[actuator.name].effort))
-    else:
-        for name, driver in model.drivers.items():
-            effort = results.drivers[name].effort
-            if effort is not None:
-                (torques if driver.kind in ("angle", "turn") else forces).append((name, effort))
+    efforts = efforts_of(results, model)
+    torques, forces = ([(name, effort) for name, unit, effort in efforts if unit == wanted] for wanted in ("N m", "N"))
     what = "actuators" if results.actuators else "drivers"
     found: list[Row] = []
     if torques:
