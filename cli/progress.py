@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 from rich.markup import escape
 
+from ..runtime.machine_code import when_compiling
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -43,4 +45,11 @@ def watched(err: Console, waiting: str) -> Iterator[Callable[[str], None]]:
                 begin = time.monotonic()
                 status.update(escape(line.partition(":")[0]))
 
-        yield told
+        def compiling() -> None:
+            status.update(f"{escape(waiting)} [dim]compiling, the first time only[/]")
+
+        when_compiling.append(compiling)
+        try:
+            yield told
+        finally:
+            when_compiling.remove(compiling)

@@ -11,7 +11,10 @@ import gc
 import importlib
 import sys
 import threading
+from collections.abc import Callable
 from typing import Any
+
+when_compiling: list[Callable[[], None]] = []  # called when something is compiled that was not found on disk
 
 
 def prepare() -> None:
@@ -20,7 +23,7 @@ def prepare() -> None:
     forgive_damage()
     resolve_once()
     widen_literals()
-    rest_collector()
+    watch_compiler()
 
 
 @functools.cache
@@ -146,8 +149,8 @@ def widen_literals() -> None:
 
 
 @functools.cache
-def rest_collector() -> None:
-    """Let Python not look for cyclic garbage while Numba compiles: what it makes then is kept anyway."""
+def watch_compiler() -> None:
+    """Let Python not look for cyclic garbage while Numba compiles, which it keeps anyway; tell those who wait."""
     from numba.core import event
 
     class Rest(event.Listener):  # type: ignore[misc]
@@ -168,4 +171,13 @@ def rest_collector() -> None:
                 if self.depth == 0 and self.was_on:
                     gc.enable()
 
+    class Tell(event.Listener):  # type: ignore[misc]
+        def on_start(self, _: Any) -> None:
+            for call in when_compiling:
+                call()
+
+        def on_end(self, _: Any) -> None:
+            pass
+
     event.register("numba:compiler_lock", Rest())
+    event.register("numba:compile", Tell())

@@ -11,7 +11,7 @@ import sys
 from numba import njit
 from numba.core import event
 
-from assurgent.runtime.machine_code import prepare
+from assurgent.runtime.machine_code import prepare, when_compiling
 
 KERNEL = """
 import sys
@@ -107,3 +107,17 @@ def test_garbage_is_looked_for_again_after_compiling() -> None:
         assert not gc.isenabled()  # whoever switched it off keeps it so
     finally:
         (gc.enable if was_on else gc.disable)()
+
+
+def test_who_waits_is_told_when_something_is_compiled() -> None:
+    prepare()
+    heard: list[str] = []
+    when_compiling.append(lambda: heard.append("compiling"))
+    try:
+        function = njit(lambda x: x - 1)
+        assert function(3) == 2
+        assert heard == ["compiling"]
+        function(4)
+        assert heard == ["compiling"]
+    finally:
+        when_compiling.pop()
