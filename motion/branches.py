@@ -216,10 +216,14 @@ def _covered(stretches: list[tuple[float, float]]) -> Callable[[float, float], b
 
 
 def _end(solution: Solution, step: GroupStep, time: float, status: int) -> None:
-    """End the motion at a time, unless it ends before."""
+    """End the motion at a time, unless it ends before; before a dead point with the last instant that has digits."""
     if solution.stop is None or time <= solution.stop.time:
         jump = next((high for low, high in solution.course.ramps if low < time < high), time)
-        stop(solution, step, int(np.searchsorted(solution.time, time)), status, jump)
+        lane = min(int(np.searchsorted(solution.time, time)), solution.solved)
+        if status == DEAD_POINT:
+            seen = quality(solution, step)[0][:lane] >= MEETING
+            lane -= int(np.argmax(seen[::-1])) if seen.any() else 0
+        stop(solution, step, lane, status, jump)
 
 
 def _located(solution: Solution, step: GroupStep, low: float, high: float, jump: bool) -> tuple[str, Array]:

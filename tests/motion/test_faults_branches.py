@@ -204,3 +204,15 @@ def test_newton_leaves_a_singular_pose_on_its_branch() -> None:
     for name in ("p2", "p4"):
         last = finer.results.points[name].position[-1]
         np.testing.assert_allclose(coarse.results.points[name].position[-1], last, atol=1e-10)
+
+
+def test_the_last_instant_before_a_driver_rests_at_a_change_point_has_digits_or_is_left_out() -> None:
+    """3e-4 s before the end nothing is left of the rates of the dyad; the crank's own speed bounds all others."""
+    found = outcome("driver-rests-beside")
+    assert found.stop is not None
+    rest = np.pi / 2 / 0.2869562928601722  # of the sine
+    assert found.stop.time == pytest.approx(rest, abs=1e-3)
+    assert found.results.time[-1] > rest - 0.2
+    crank, rocker = (np.linalg.norm(found.results.points[name].velocity, axis=1) for name in ("p2", "p3"))
+    k = (2.94 + 1.21) / (2.94 - 1.21)  # the rocker turns at most by this factor faster than the crank
+    assert (rocker <= 1.01 * k * crank + 1e-12).all()
