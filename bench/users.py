@@ -90,12 +90,12 @@ def _leg(rounds: int) -> Called:
     calls = iter(range(10**9))
 
     def run() -> None:
-        m.run(times=times, b=0.415 + 1e-6 * next(calls))
+        for _ in range(LOOP):
+            m.run(times=times, b=0.415 + 1e-6 * next(calls))
 
-    for _ in range(KEPT):
-        run()
+    run()
     s = least({"run": run}, rounds)
-    return Called(what, Claim(what, 1e3 * s["run"], 1, False))
+    return Called(what, Claim(what, 1e3 * s["run"] / LOOP, 1, False))
 
 
 # ---- designs ------------------------------------------------------------------------------------------------------
@@ -341,7 +341,7 @@ def _again(outputs: int, rounds: int) -> Called:
     try:
         for (owner, name), action in zip(places, kept, strict=True):
             setattr(owner, name, timed(action))
-        for k in range(rounds + 5):
+        for k in range(10 * rounds):
             inside[0] = 0.0
             outside.append(clocked(partial(m.simulate, times=times, crank=0.3 + 1e-4 * k)) - inside[0])
     finally:
