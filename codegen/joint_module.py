@@ -54,6 +54,11 @@ class JointModuleText:
     kinds: tuple[KindText, ...]
     digest: str = ""
 
+    @property
+    def row_width(self) -> int:
+        """Words of a row: Φ, γ, and J of three bodies."""
+        return 2 + 3 * self.width
+
 
 def inputs(planar: bool) -> dict[str, str]:
     """Return by its name where every scalar input of a kind stands."""

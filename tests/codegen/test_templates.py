@@ -41,15 +41,19 @@ def used(prefix: str, sources: dict[str, str]) -> set[str]:
     return found - {"py", "py_func"}
 
 
+def offered(kind: Any) -> set[str]:
+    """Fields, and what follows from them."""
+    return {f.name for f in dataclasses.fields(kind)} | {n for n, v in vars(kind).items() if isinstance(v, property)}
+
+
 @pytest.mark.parametrize(("prefix", "kind"), FAMILIES, ids=[kind.__name__ for _, kind in FAMILIES])
 def test_fields_of_a_type_are_all_given_and_all_used(prefix: str, kind: Any) -> None:
-    given = {f.name for f in dataclasses.fields(kind)} - OWN.get(kind.__name__, set())
-    assert used(prefix, template_sources()) == given
+    assert used(prefix, template_sources()) == offered(kind) - OWN.get(kind.__name__, set())
 
 
 @pytest.mark.parametrize(("prefix", "kind"), JOINTS, ids=[kind.__name__ for _, kind in JOINTS])
 def test_fields_of_joints_are_all_given_and_all_used(prefix: str, kind: Any) -> None:
-    assert used(prefix, joint_sources()) == {f.name for f in dataclasses.fields(kind)}
+    assert used(prefix, joint_sources()) == offered(kind)
 
 
 def test_every_macro_says_what_it_prints() -> None:
