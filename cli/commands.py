@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import gc
 import importlib
 import io
 import os
@@ -138,7 +139,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 usage = f"'assurgent {options.command} --help' shows the usage"
                 raise InputError(f"unrecognized arguments: {' '.join(unknown)} ({usage})")
             if arguments is None and options.command not in WITHOUT_NUMBA:
+                gc.disable()  # what is imported stays: no search for garbage among it, now or later
                 _numba_without_blas()
+                gc.freeze()
+                gc.enable()
             return COMMANDS[options.command](options)
         finally:
             if sys.stdout is not None:
