@@ -18,6 +18,7 @@ from .kernels import GroupIR
 from .line_width import within_width
 from .linear import EXPLICIT_ORDER
 from .profile_text import ProfileText, developed, profiles
+from .sizes import Sizes
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ class ModuleText:
     L_equation: str
     Sb_equation: str
     Sb_dot_equation: str
-    size: layout.Sizes
+    size: Sizes
     args: dict[str, str]
     unpack_state: tuple[str, ...]
     unpack_rates: tuple[str, ...]

@@ -12,11 +12,12 @@ from assurgent.codegen import layout
 from assurgent.codegen.emit import ModuleText, SweepText, environment, template_sources
 from assurgent.codegen.joint_module import TEMPLATE, JointModuleText, KindText
 from assurgent.codegen.profile_text import ProfileText
+from assurgent.codegen.sizes import Sizes
 
 FAMILIES = [  # what the templates call an object, its class
     ("module", ModuleText),
     (r"module\.lane", layout.LaneText),
-    (r"(?:module\.)?size", layout.Sizes),
+    (r"(?:module\.)?size", Sizes),
     ("kernel", layout.KernelText),
     ("section", layout.SectionText),
     ("f", layout.RateText),
