@@ -29,7 +29,7 @@ from ..runtime.sequencer import (
 )
 from ..runtime.sources import dated
 from ..runtime.time_kernels import evaluate
-from .lane_bounds import least_and_steepest
+from .lane_bounds import least_and_steepest, steepest_of_two
 
 WHOLE, LOST, APART, OWN_WAY = range(4)  # of a design: solved; lost on the way; not assembled; to be run on its own
 NEVER = 1 << 62
@@ -108,10 +108,11 @@ def calm(rows, state, last):  # type: ignore[no-untyped-def]
     if last < 4:
         return False
     size, first, second, before, end = largest_of(rows, state, 0), 0.0, 0.0, 0.0, 0.0
+    for i in range(0, len(rows), 2):
+        if not steepest_of_two(state[0, rows[i]], state[0, rows[min(i + 1, len(rows) - 1)]], last) <= 0.1 * size:
+            return False
     for row in rows:
         x = state[0, row]
-        if not least_and_steepest(x, last)[1] <= 0.1 * size:
-            return False
         first, second = max(first, abs(x[1] - x[0])), max(second, abs(x[2] - x[1]))
         before, end = max(before, abs(x[last - 2] - x[last - 3])), max(end, abs(x[last - 1] - x[last - 2]))
     least = 1e-12 * size

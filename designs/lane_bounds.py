@@ -59,3 +59,14 @@ def least_and_steepest(x, last):  # type: ignore[no-untyped-def]
     for k in range(np.uint64(last - 1)):
         least, steepest = lower(least, x[k]), higher(steepest, abs(x[k + np.uint64(1)] - x[k]))
     return least, steepest
+
+
+@njit(**IN_VECTORS)
+@dated
+def steepest_of_two(x, y, last):  # type: ignore[no-untyped-def]
+    """The largest difference of two neighbours in x[:last] and in y[:last]."""
+    steepest, other = 0.0, 0.0
+    for k in range(np.uint64(last - 1)):
+        j = k + np.uint64(1)
+        steepest, other = higher(steepest, abs(x[j] - x[k])), higher(other, abs(y[j] - y[k]))
+    return higher(steepest, other)

@@ -7,10 +7,12 @@ lengths a slice of one vector of numbers. So neither a mechanism nor a structure
 from __future__ import annotations
 
 import functools
+import math
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -75,17 +77,16 @@ def batch(linkages: Sequence[Linkage], angles: Any) -> Population:
         raise InputError("batch: the angles of the cranks are a list of numbers")
     if not linkages:
         raise InputError("batch: there are no linkages")
-    tables = []
-    for i, one in enumerate(linkages):
-        try:
-            tables.append(one.table)
-        except ValueError as error:
-            raise InputError(f"batch: linkage {i}: {error}") from None
-    begins = np.zeros(len(tables) + 1, dtype=np.int64)  # of the joints of each linkage among all
-    begins[1:] = np.cumsum([len(table) for table in tables])
+    tables: list[Ints] = []
+    try:
+        tables.extend(one.table for one in linkages)
+    except ValueError as error:
+        raise InputError(f"batch: linkage {len(tables)}: {error}") from None
+    counts = list(map(len, tables))
+    begins = np.fromiter(accumulate(counts, initial=0), np.int64, len(tables) + 1)  # of the joints of each among all
     joints = np.concatenate(tables)
     places = np.concatenate([one.places for one in linkages], dtype=np.float64)
-    most = int(np.diff(begins).max())
+    most = max(counts)
     rows = _room(len(linkages) + 2, 2 * most, len(turn))
     whole = np.zeros(len(linkages), dtype=np.bool_)
     address, side = _dyad()
@@ -108,10 +109,10 @@ def _room(*shape: int) -> Array:
 
     Fresh memory is cleaned by the system first, which costs a quarter of the motion itself.
     """
-    found = _last.pop() if _last else None
+    found, size = _last.pop() if _last else None, math.prod(shape) + LINE
     # held by `found` and by the count itself
-    if found is None or found.size != int(np.prod(shape)) + LINE or sys.getrefcount(found) > 2:
-        found = np.empty(int(np.prod(shape)) + LINE)
+    if found is None or found.size != size or sys.getrefcount(found) > 2:
+        found = np.empty(size)
     if found.nbytes <= KEPT:
         _last[:] = [found]
     return aligned(*shape, room=found)

@@ -50,13 +50,14 @@ class PositionsAlone:
             if step is None or group is None or group.branches or not all(map(self._known, step.h_rows.tolist())):
                 continue
             n_par, par_at = len(group.parameters), self._par_at(item)
-            if n_par == 0 or not self._linear(i, item):
+            base = self._base(i, item) if n_par else None
+            if base is None:
                 continue
             self._common.append((i, item, self.n_rows))
             self._places[i] = len(tables)
             tables += [len(step.phi_rows), n_par, par_at]
-            for row in step.phi_rows.tolist():
-                tables += [row, self.n_rows]
+            for row, still in zip(step.phi_rows.tolist(), np.ptp(base, axis=1) == 0.0, strict=True):
+                tables += [row, self.n_rows, int(still)]
                 self.n_rows += 1 + n_par
         self.tables: Ints = np.array(tables, dtype=np.int64)
 
@@ -92,8 +93,8 @@ class PositionsAlone:
         sequence.run("td", grid, state, np.array([0, len(grid)]), signs, [i], numbers=numbers)
         return np.array(state[0, step.phi_rows])
 
-    def _linear(self, i: int, item: Item) -> bool:
-        """Return whether φ is linear in the parameters, seen at the times of the motion and two sets of them."""
+    def _base(self, i: int, item: Item) -> Array | None:
+        """Return φ without its parameters where it is linear in them, as the times of the motion and two sets tell."""
         compiled = self.compiled
         program, grid = compiled.mechanism.program, compiled.time
         state = np.zeros((3, program.n_rows, len(grid)))
@@ -109,8 +110,8 @@ class PositionsAlone:
             found = self._at(i, item, grid, state, parameters)
             miss = np.abs(found - base - np.tensordot(parameters, slopes, 1)).max()
             if not miss <= LINEAR * max(np.abs(found).max(), 1e-300):
-                return False
-        return True
+                return None
+        return base
 
     def _slopes(self, i: int, item: Item, grid: Array, state: Array) -> tuple[Array, Array]:
         """Return φ without its parameters, and what each of them adds: base[φ, lane], slopes[parameter, φ, lane]."""

@@ -65,7 +65,7 @@ class Sweeper:
         self.kept = [w for w in self.wants if not w.how and w.table != "efforts"]
         self._plan = self._codes()
         none = np.zeros(0, dtype=np.int64)
-        self._rows = none, none.reshape(0, 2), none.reshape(0, 6)
+        self._rows = none, none.reshape(0, 12), none.reshape(0, 6)
         if not self.kept:
             self.compiled.ask_components_apart()
             if not self._plan[:, 1].any():
@@ -84,19 +84,18 @@ class Sweeper:
         if len(c.times.grid(numbers)[0]) != len(self.time) or not all(groups[name] in c.watched for name in dyads):
             return
         items = {int(tables[row[2]]): int(row[2]) for row in c.outputs}
-        points: dict[int, int] = {}
+        points: dict[tuple[int, ...], int] = {}
         plan = self._plan.copy()
         for row in plan:
             if self.reduced[row[5]].table:
-                e = items[row[2]] + 4
-                terms = tables[e], tables[e + 1 + 2 * tables[e]]
-                if row[3] != 2 or self.reduced[row[5]].table != "points" or not all(0 < n <= 4 for n in terms):
+                point = None
+                if row[3] == 2 and self.reduced[row[5]].table == "points":
+                    point = _of_four_rows(tables[items[row[2]] + 4 :].tolist())
+                if point is None:
                     return
-                row[2] = points.setdefault(items[row[2]], len(points))
-        long = {int(row[2]) for row in plan if self.reduced[row[5]].how == "length"}
+                row[2] = points.setdefault(point, len(points))
         watched = np.array([c.watched.index(groups[name]) for name in dyads], dtype=np.int64)
-        listed = np.array([[place, k in long] for place, k in points.items()], dtype=np.int64).reshape(-1, 2)
-        self._rows = watched, listed, plan
+        self._rows = watched, np.array(list(points), dtype=np.int64).reshape(-1, 12), plan
         c.outputs = c.outputs[:0]
 
     @staticmethod
@@ -256,6 +255,22 @@ class Sweeper:
         found["driver"] = [w.name for w in self.efforts]
         found["axis"] = ["x", "y", "z"][: self.model.dimension]
         return {k: v for k, v in found.items() if v}
+
+
+def _of_four_rows(table: Sequence[int]) -> tuple[int, ...] | None:
+    """Return four rows that both components of a point are combined of, and the places of their factors in x and in y.
+
+    table: the number of terms of x, then row and factor of each; the same of y. None where there are more rows. A
+    factor that is zero has the place -1.
+    """
+    ends = 1 + 2 * table[0]
+    terms = [dict(zip(t[1 : 1 + 2 * t[0] : 2], t[2 : 2 + 2 * t[0] : 2], strict=True)) for t in (table, table[ends:])]
+    rows = list(dict.fromkeys([*terms[0], *terms[1]]))
+    if not 0 < len(rows) <= 4 or any(len(t) != n for t, n in zip(terms, (table[0], table[ends]), strict=True)):
+        return None
+    rows += rows[:1] * (4 - len(rows))
+    places = [[t.get(row, -1) if row not in rows[:i] else -1 for i, row in enumerate(rows)] for t in terms]
+    return (*rows, *places[0], *places[1])
 
 
 class _Nothing:

@@ -7,8 +7,7 @@ import math
 import numpy as np
 from numba import njit
 
-from ..runtime.output_items import behind, term
-from ..runtime.sequencer import LEAST, OPTIONS
+from ..runtime.sequencer import INTERNAL, LEAST, OPTIONS
 from ..runtime.sources import dated
 from .design_kernels import WHOLE, run_design
 from .lane_bounds import IN_VECTORS, bounds_and_sum, higher, lower
@@ -17,56 +16,50 @@ MAX, MIN, RANGE, MEAN, LENGTH, TRANSMISSION, TURN = range(7)
 CODES = {"max": MAX, "min": MIN, "range": RANGE, "mean": MEAN, "length": LENGTH, "transmission": TRANSMISSION}
 
 
+@njit(**INTERNAL)
+@dated
+def factor(numbers, place):  # type: ignore[no-untyped-def]
+    """The factor of a row in a combination; zero where the row is no part of it."""
+    return numbers[place] if place >= 0 else 0.0
+
+
 @njit(**IN_VECTORS)
 @dated
-def plane_bounds(q, x, a, y, b, n):  # type: ignore[no-untyped-def]
-    """Least, largest and sum of x and of y of a point of the plane: combinations of four rows of q, by their places
-    x and y and factors a and b. Nothing is written.
+def plane_bounds(q, stride, point, numbers, n, across, upwards):  # type: ignore[no-untyped-def]
+    """Least, largest and sum of x and of y of a point of the plane, which is written into two rows.
+
+    point: the four rows of q that it is combined of, then the places of their factors in x and in y.
     """
-    (x0, x1, x2, x3), (a0, a1, a2, a3), (y0, y1, y2, y3), (b0, b1, b2, b3) = x, a, y, b
-    left = right = (a0 * q[x0] + a1 * q[x1]) + (a2 * q[x2] + a3 * q[x3])
-    low = high = (b0 * q[y0] + b1 * q[y1]) + (b2 * q[y2] + b3 * q[y3])
+    r0, r1 = np.uint64(point[0] * stride), np.uint64(point[1] * stride)
+    r2, r3 = np.uint64(point[2] * stride), np.uint64(point[3] * stride)
+    a0, a1, a2, a3 = (
+        factor(numbers, point[4]), factor(numbers, point[5]), factor(numbers, point[6]), factor(numbers, point[7])
+    )  # fmt: skip
+    b0, b1, b2, b3 = (
+        factor(numbers, point[8]), factor(numbers, point[9]), factor(numbers, point[10]), factor(numbers, point[11])
+    )  # fmt: skip
+    left = right = (a0 * q[r0] + a1 * q[r1]) + (a2 * q[r2] + a3 * q[r3])
+    low = high = (b0 * q[r0] + b1 * q[r1]) + (b2 * q[r2] + b3 * q[r3])
     along, up = 0.0, 0.0
     for k in range(np.uint64(n)):
-        u = (a0 * q[x0 + k] + a1 * q[x1 + k]) + (a2 * q[x2 + k] + a3 * q[x3 + k])
-        v = (b0 * q[y0 + k] + b1 * q[y1 + k]) + (b2 * q[y2 + k] + b3 * q[y3 + k])
+        q0, q1, q2, q3 = q[r0 + k], q[r1 + k], q[r2 + k], q[r3 + k]
+        u, v = (a0 * q0 + a1 * q1) + (a2 * q2 + a3 * q3), (b0 * q0 + b1 * q1) + (b2 * q2 + b3 * q3)
         left, right, low, high = lower(left, u), higher(right, u), lower(low, v), higher(high, v)
         along += u
         up += v
-    return left, right, along, low, high, up, 0.0
-
-
-@njit(**IN_VECTORS)
-@dated
-def plane_bounds_and_length(q, x, a, y, b, n):  # type: ignore[no-untyped-def]
-    """The same, and the length of the path: square roots are taken while rows are read."""
-    (x0, x1, x2, x3), (a0, a1, a2, a3), (y0, y1, y2, y3), (b0, b1, b2, b3) = x, a, y, b
-    e = np.uint64(n - 1)
-    u = (a0 * q[x0 + e] + a1 * q[x1 + e]) + (a2 * q[x2 + e] + a3 * q[x3 + e])
-    v = (b0 * q[y0 + e] + b1 * q[y1 + e]) + (b2 * q[y2 + e] + b3 * q[y3 + e])
-    left, right, low, high, along, up, length = u, u, v, v, u, v, 0.0
-    for k in range(e):
-        j = k + np.uint64(1)
-        u = (a0 * q[x0 + k] + a1 * q[x1 + k]) + (a2 * q[x2 + k] + a3 * q[x3 + k])
-        v = (b0 * q[y0 + k] + b1 * q[y1 + k]) + (b2 * q[y2 + k] + b3 * q[y3 + k])
-        left, right, low, high = lower(left, u), higher(right, u), lower(low, v), higher(high, v)
-        along += u
-        up += v
-        u -= (a0 * q[x0 + j] + a1 * q[x1 + j]) + (a2 * q[x2 + j] + a3 * q[x3 + j])
-        v -= (b0 * q[y0 + j] + b1 * q[y1 + j]) + (b2 * q[y2 + j] + b3 * q[y3 + j])
-        length += math.sqrt(u * u + v * v)
-    return left, right, along, low, high, up, length
+        across[k], upwards[k] = u, v
+    return left, right, along, low, high, up
 
 
 @njit(**OPTIONS)
 @dated
-def reduce_rows(state, status, tables, numbers, points, plan, least_sine, n, found):  # type: ignore[no-untyped-def]
+def reduce_rows(state, status, numbers, points, plan, least_sine, n, room, found):  # type: ignore[no-untyped-def]
     """Write found[reduction] of points of the plane from the rows of a state; `plan` has a point's number as its place.
 
-    points: place of the item that would write each, and whether the length of its path is asked for.
+    points: rows and factors of each. room: a row for each component of one point at least.
     """
     q, stride, seen = state[0].reshape(state.shape[1] * state.shape[2]), state.shape[2], -1
-    none, numbered = np.uint64(0), (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    across, upwards, numbered = room[:n], room[(n + 7) // 8 * 8 :], (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     for r in range(len(plan)):
         code, point, o, to = plan[r, 0], plan[r, 2], 3 * plan[r, 4], plan[r, 5]
         if code == TURN:
@@ -77,23 +70,11 @@ def reduce_rows(state, status, tables, numbers, points, plan, least_sine, n, fou
             found[to] = math.sqrt(least_sine)
         else:
             if point != seen:
-                seen, item = point, tables[points[point, 0] :]
-                f = behind(item, 4, 1)
-                x0, a0 = term(item, 4, 0, numbers, stride, none)
-                x1, a1 = term(item, 4, 1, numbers, stride, none)
-                x2, a2 = term(item, 4, 2, numbers, stride, none)
-                x3, a3 = term(item, 4, 3, numbers, stride, none)
-                y0, b0 = term(item, f, 0, numbers, stride, none)
-                y1, b1 = term(item, f, 1, numbers, stride, none)
-                y2, b2 = term(item, f, 2, numbers, stride, none)
-                y3, b3 = term(item, f, 3, numbers, stride, none)
-                x, a, y, b = (x0, x1, x2, x3), (a0, a1, a2, a3), (y0, y1, y2, y3), (b0, b1, b2, b3)
-                if points[point, 1] > 0:
-                    numbered = plane_bounds_and_length(q, x, a, y, b, n)
-                else:
-                    numbered = plane_bounds(q, x, a, y, b, n)
-            least, most, total = numbered[o], numbered[o + 1], numbered[o + 2]
-            found[to] = numbered[6] if code == LENGTH else of_bounds(code, least, most, total, n)
+                seen, numbered = point, plane_bounds(q, stride, points[point], numbers, n, across, upwards)
+            if code == LENGTH:
+                found[to] = path_length(across, upwards, n)
+            else:
+                found[to] = of_bounds(code, numbered[o], numbered[o + 1], numbered[o + 2], n)
 
 
 @njit(**OPTIONS)
@@ -202,4 +183,4 @@ def reduced_designs(numbers, kept, fixed, room, varied, answers, plan, dyads, ro
         least = 1.0
         for i in watched:
             least = min(least, report[i, LEAST])
-        reduce_rows(state, answers[d, 0], tables, numbers[d], points, from_rows, least, asked, found[d])
+        reduce_rows(state, answers[d, 0], numbers[d], points, from_rows, least, asked, room[0], found[d])

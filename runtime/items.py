@@ -151,15 +151,20 @@ def affine(  # type: ignore[no-untyped-def]
     item_at, numbers_at, changes_at, signs_at, t_at, q_at, qdot_at, qddot_at,
     out_at, outdot_at, outddot_at, call_at, first, last, work_at
 ):  # fmt: skip
-    """φ = base + Σ parameter * slope. item: number of φ and of parameters, their place; then row and base of each φ,
-    whose slopes are in the rows behind its base.
+    """φ = base + Σ parameter * slope. item: number of φ and of parameters, their place; then of each φ its row, its
+    base, whose slopes are in the rows behind it, and whether the base is the same at all lanes.
     """
     item, numbers, call = carray(item_at, FAR), carray(numbers_at, FAR), carray(call_at, FAR)
     q, out, n = carray(q_at, FAR), carray(out_at, FAR), call[STRIDE]
     for i in range(item[0]):
-        row, base = np.uint64(item[3 + 2 * i] * n), np.uint64(item[4 + 2 * i] * n)
+        row, base = np.uint64(item[3 + 3 * i] * n), np.uint64(item[4 + 3 * i] * n)
         for j in range(item[1]):
-            p, slope = numbers[item[2] + j], np.uint64((item[4 + 2 * i] + 1 + j) * n)
+            p, slope = numbers[item[2] + j], np.uint64((item[4 + 3 * i] + 1 + j) * n)
+            if j == 0 and item[5 + 3 * i]:
+                still = q[base]
+                for k in range(np.uint64(first), np.uint64(last)):
+                    out[row + k] = still + p * q[slope + k]
+                continue
             source = base if j == 0 else row
             for k in range(np.uint64(first), np.uint64(last)):
                 out[row + k] = q[source + k] + p * q[slope + k]

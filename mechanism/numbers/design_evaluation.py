@@ -65,13 +65,16 @@ class Numbers:
         spare.append(rows)
 
     def evaluate(self, designs: Array) -> tuple[Array, Kept]:
-        """Return the numbers (n_wanted, n_designs), and for each design whether it is read and planned alike."""
+        """Return the numbers (n_wanted, n_designs), and for each design whether it is read and planned alike.
+
+        The numbers of a design lie together in memory, as what runs it reads them.
+        """
         designs = np.array(designs, dtype=np.float64, order="C")
         count = designs.shape[1]
-        values, kept = np.empty((self.n_wanted, count)), np.empty(count, np.bool_)
+        values, kept = np.empty((count, self.n_wanted)), np.empty(count, np.bool_)
         with self._rows(count) as work:
             self._evaluate(self._code, self._wide, self._guards, self._wanted, designs, work, values, kept)
-        return values, kept
+        return values.T, kept
 
     def tangents(self, designs: Array) -> Array:
         """Return the derivatives of the numbers by the parameters: (n_wanted, n_parameters, n_designs)."""

@@ -171,21 +171,33 @@ def value(op, x, y):  # type: ignore[no-untyped-def]
 
 @njit(**OPTIONS)
 def combine(op, x, y, out, m):  # type: ignore[no-untyped-def]
-    """The four operations of arithmetic, and the negative, of m designs."""
+    """The operations that go in vectors, of m designs: arithmetic, absolute value, root, the lesser and the larger."""
     if op == ADD:
-        for k in range(m):
+        for k in range(np.uint64(m)):
             out[k] = x[k] + y[k]
     elif op == SUBTRACT:
-        for k in range(m):
+        for k in range(np.uint64(m)):
             out[k] = x[k] - y[k]
     elif op == MULTIPLY:
-        for k in range(m):
+        for k in range(np.uint64(m)):
             out[k] = x[k] * y[k]
     elif op == DIVIDE:
-        for k in range(m):
+        for k in range(np.uint64(m)):
             out[k] = x[k] / y[k]
+    elif op == ABSOLUTE:
+        for k in range(np.uint64(m)):
+            out[k] = abs(x[k])
+    elif op == SQUARE_ROOT:
+        for k in range(np.uint64(m)):
+            out[k] = math.sqrt(x[k])
+    elif op == MINIMUM:
+        for k in range(np.uint64(m)):
+            out[k] = x[k] if x[k] <= y[k] else y[k]
+    elif op == MAXIMUM:
+        for k in range(np.uint64(m)):
+            out[k] = x[k] if x[k] >= y[k] else y[k]
     else:
-        for k in range(m):
+        for k in range(np.uint64(m)):
             out[k] = -x[k]
 
 
@@ -199,22 +211,8 @@ def forward(code, wide, designs, work, first, m):  # type: ignore[no-untyped-def
             work[given + i, k] = designs[i, first + k]
     for n in range(code.shape[0]):
         op, a, b, o = code[n, 0], code[n, 1], code[n, 2], base + n
-        if op in (ADD, SUBTRACT, MULTIPLY, DIVIDE, NEGATE):
+        if op in (ADD, SUBTRACT, MULTIPLY, DIVIDE, NEGATE, ABSOLUTE, SQUARE_ROOT, MINIMUM, MAXIMUM):
             combine(op, work[a], work[b], work[o], m)
-        elif op == ABSOLUTE:
-            for k in range(m):
-                work[o, k] = abs(work[a, k])
-        elif op == SQUARE_ROOT:
-            for k in range(m):
-                work[o, k] = math.sqrt(work[a, k])
-        elif op == MINIMUM:
-            for k in range(m):
-                x, y = work[a, k], work[b, k]
-                work[o, k] = x if x <= y else y
-        elif op == MAXIMUM:
-            for k in range(m):
-                x, y = work[a, k], work[b, k]
-                work[o, k] = x if x >= y else y
         elif op == FIT:
             for k in range(m):
                 fit_rotation(work, wide, a, o, k)
@@ -223,43 +221,48 @@ def forward(code, wide, designs, work, first, m):  # type: ignore[no-untyped-def
                 work[o, k] = value(op, work[a, k], work[b, k])
 
 
+@njit(**OPTIONS)
+def decide(relation, x, y, kept, m):  # type: ignore[no-untyped-def]
+    """Keep those of m designs in which a relation holds; none does where one of its sides is no number."""
+    if relation == LESS:
+        for k in range(np.uint64(m)):
+            kept[k] &= x[k] < y[k]
+    elif relation == AT_MOST:
+        for k in range(np.uint64(m)):
+            kept[k] &= x[k] <= y[k]
+    elif relation == MORE:
+        for k in range(np.uint64(m)):
+            kept[k] &= x[k] > y[k]
+    elif relation == AT_LEAST:
+        for k in range(np.uint64(m)):
+            kept[k] &= x[k] >= y[k]
+    elif relation == EQUAL:
+        for k in range(np.uint64(m)):
+            kept[k] &= x[k] == y[k]
+    elif relation == UNEQUAL:
+        for k in range(np.uint64(m)):
+            kept[k] &= (x[k] < y[k]) | (x[k] > y[k])
+    else:
+        for k in range(np.uint64(m)):
+            kept[k] &= abs(x[k]) < math.inf
+
+
 @njit(f"void({_TABLE}, {_ROW}, {_TABLE}, {_ROW}, {_ROWS}, {_ROWS}, {_ROWS}, boolean[::1])", **OPTIONS)
 def evaluate(code, wide, guards, wanted, designs, work, values, kept):  # type: ignore[no-untyped-def]
-    """Write the wanted numbers of all designs, and whether every guard holds and every number is finite."""
+    """Write values[design, number], and whether every guard of a design holds and every number of it is finite."""
     for first in range(0, designs.shape[1], work.shape[1]):
         m = min(work.shape[1], designs.shape[1] - first)
         forward(code, wide, designs, work, first, m)
+        here = kept[first : first + m]
         for k in range(m):
-            kept[first + k] = True
+            here[k] = True
         for g in range(guards.shape[0]):
-            relation, a, b = guards[g, 0], guards[g, 1], guards[g, 2]
-            if relation == LESS:
-                for k in range(m):
-                    kept[first + k] &= work[a, k] < work[b, k]
-            elif relation == AT_MOST:
-                for k in range(m):
-                    kept[first + k] &= work[a, k] <= work[b, k]
-            elif relation == MORE:
-                for k in range(m):
-                    kept[first + k] &= work[a, k] > work[b, k]
-            elif relation == AT_LEAST:
-                for k in range(m):
-                    kept[first + k] &= work[a, k] >= work[b, k]
-            elif relation == EQUAL:
-                for k in range(m):
-                    kept[first + k] &= work[a, k] == work[b, k]
-            elif relation == UNEQUAL:  # not where one of them is no number
-                for k in range(m):
-                    kept[first + k] &= (work[a, k] < work[b, k]) | (work[a, k] > work[b, k])
-            else:
-                for k in range(m):
-                    kept[first + k] &= abs(work[a, k]) < math.inf
+            decide(guards[g, 0], work[guards[g, 1]], work[guards[g, 2]], here, m)
         for i in range(wanted.shape[0]):
-            row = wanted[i]
-            for k in range(m):
-                x = work[row, k]
-                values[i, first + k] = x
-                kept[first + k] &= abs(x) < math.inf
+            decide(FINITE, work[wanted[i]], work[wanted[i]], here, m)
+        for k in range(m):
+            for i in range(wanted.shape[0]):
+                values[first + k, i] = work[wanted[i], k]
 
 
 @njit(**OPTIONS)
