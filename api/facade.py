@@ -11,6 +11,7 @@ from assurgent.builder import Builder, plain
 from assurgent.common.errors import InputError
 from assurgent.mechanism.arguments import shown
 from assurgent.mechanism.model import Array, Model
+from assurgent.mechanism.reader import TOP
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -42,6 +43,7 @@ class Mechanism(Builder):
     """
 
     _kept: Reuse | None = None  # what the last run read and planned
+    _given: Sequence[Any] = ()  # from these values
 
     def structure(self, **settings: float | str) -> Structure:
         """Return the structural groups, with the parameters given here instead of their own values."""
@@ -106,9 +108,12 @@ class Mechanism(Builder):
         """Return what was read and planned of these values before, or what will be."""
         from assurgent.designs.reuse import Reuse
 
-        data, origin = self.data(), self.origin
-        if self._kept is None or not self._kept.fits(data, origin, self.folder):
-            self._kept = Reuse(copy.deepcopy(data), origin, self.folder)
+        given = [*(getattr(self, key) for key in TOP if key != "format"), self.folder]
+        if self._kept is None or not _same(given, self._given):
+            data, origin = self.data(), self.origin
+            if self._kept is None or not self._kept.fits(data, origin, self.folder):
+                self._kept = Reuse(copy.deepcopy(data), origin, self.folder)
+            self._given = copy.deepcopy(given)
         return self._kept
 
     def compile(
@@ -302,6 +307,14 @@ class Mechanism(Builder):
         model = self.model(**{name: value for name, value in results.parameters.items() if name in self.parameters})
         check_origin(model, results)
         return model
+
+
+def _same(given: Sequence[Any], before: Sequence[Any]) -> bool:
+    """Return whether values are those of before; False where arrays among them cannot be told."""
+    try:
+        return given == before
+    except ValueError:
+        return False
 
 
 def _asked(times: Any) -> Array | None:

@@ -11,7 +11,7 @@ from ..common.errors import AssurgentError, InputError
 from ..mechanism.numbers.traced import Traced
 from ..mechanism.numbers.tracing import free_parameters
 from ..mechanism.plans.plan import Array
-from ..mechanism.reader import from_data, parameter_values
+from ..mechanism.reader import from_data
 from ..mechanism.structure import Structure
 from ..motion.kinematics import asked_times, prepare, run_program
 from ..motion.outcome import Outcome
@@ -108,8 +108,7 @@ class Reuse:
             return None
         asked = asked_times(traceable.nominal, times, method)
         found = run_program(traceable.structure, traceable.program, asked, method, numbers, jerk)
-        parameters = parameter_values(self.data, self.origin, settings)
-        return replace(found, results=replace(found.results, parameters=parameters))
+        return replace(found, results=replace(found.results, parameters=traceable.parameters(settings)))
 
     def _traced(self, settings: Settings) -> Traceable | None:
         """Return the traced mechanism in which the settings are free; formulas that they override are numbers there."""

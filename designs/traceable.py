@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ..mechanism.model import Model
+from ..mechanism.numbers.design_evaluation import Numbers
 from ..mechanism.numbers.nominal import nominal
 from ..mechanism.numbers.tracing import TracedModel, free_parameters, trace
 from ..mechanism.plans.plan import Array
@@ -45,6 +47,15 @@ class Traceable:
         """Whether another design's motion follows by its numbers alone, with the checks of a run of its own."""
         tables = any(isinstance(d.motion, Table) for d in self.traced.model.drivers.values())
         return self.reusable and not tables and not self.structure.redundant
+
+    @cached_property
+    def _parameters(self) -> Numbers:
+        return self.traced.tape.compiled(list(self.traced.model.parameters.values()))
+
+    def parameters(self, design: Mapping[str, float]) -> dict[str, float]:
+        """Return all parameters of a design: formulas follow those that are free."""
+        values = self._parameters.evaluate(self.traced.design(design))[0][:, 0]
+        return dict(zip(self.traced.model.parameters, values.tolist(), strict=True))
 
     def at(self, design: Mapping[str, float]) -> tuple[Array, bool]:
         """Return the numbers of one design, and whether it is read and planned alike."""

@@ -132,10 +132,20 @@ def _known(names: Mapping[str, int], parameters: Mapping[str, float], variable: 
 def evaluate(text: str, parameters: Mapping[str, float]) -> float:
     """Return the value of a formula in the parameters; what is not finite is a FormulaError."""
     _, steps, used = _parse(text)
+    return _constant(text) if used.keys() <= CONSTANTS.keys() else _value(steps, _known(used, parameters, None))
+
+
+@functools.lru_cache(maxsize=4096)
+def _constant(text: str) -> float:
+    """Return the value of a formula without parameters."""
+    _, steps, used = _parse(text)
+    return _value(steps, _known(used, {}, None))
+
+
+def _value(steps: tuple[_Step, ...], known: Mapping[str, float]) -> float:
     for what, name, _ in steps:
         if what == "call" and name == "if":
             raise FormulaError("'if' has no meaning here: it stands in drivers and forces only", 1)
-    known = _known(used, parameters, None)
     names = {n: v if arithmetic.is_traced(v) else np.float64(v) for n, v in known.items()}
     value: float = arithmetic.scalar(_run(steps, names))
     if not arithmetic.finite(value):

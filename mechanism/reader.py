@@ -143,16 +143,6 @@ def from_data(
     )
 
 
-def parameter_values(data: Mapping[str, Any], origin: str, settings: Settings) -> dict[str, float]:
-    """Return the parameters of a design of values that were read before: formulas follow the settings."""
-    table = data.get("parameters", {})
-    if not any(isinstance(value, str) for value in table.values()):
-        return {name: float(settings.get(name, value)) for name, value in table.items()}
-    source = Source(data, "", origin, None)
-    _parameters(source, settings)
-    return source.parameters
-
-
 def _top(source: Source) -> None:
     data = source.data
     if type(data.get("format")) is not int or data["format"] != 1:

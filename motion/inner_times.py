@@ -20,6 +20,8 @@ LARGEST_STROKE = 0.1  # of the mechanism's size, likewise
 LARGEST_SWING = 0.5  # of its largest rate that a driver's rate may change between two inner steps
 MOST_INNER = 100_000  # inner steps between two asked times
 FARTHEST = 10_000_000  # largest turns or strokes of a driver between two asked times
+KEPT_INSTANTS = 4096  # asked times up to which the inner ones are kept for the next design
+TURNING = ("angle", "turn")  # kinds of drivers
 MOST_NUMBERS = 200_000_000  # of the state of a run with inner steps: 1.6 GB
 
 
@@ -37,6 +39,18 @@ def inner_steps(program: Program, time: Array, numbers: Array, values: Array | N
     sequence, drivers = program.sequence, program.model.drivers
     if len(time) < 2 or not drivers:
         return time
+    if values is not None or sequence.motions is None or sequence.moving or len(time) > KEPT_INSTANTS:
+        return _inner_steps(program, time, numbers, values)
+    # all designs have the same drivers, and one design after the other is asked for at the same times
+    turns = all(driver.kind in TURNING for driver in drivers.values())
+    asked = time.tobytes(), 0.0 if turns else float(numbers[sequence.size_place])
+    if sequence.inner is None or sequence.inner[0] != asked:
+        sequence.inner = asked, _inner_steps(program, time, numbers, None)
+    return sequence.inner[1]
+
+
+def _inner_steps(program: Program, time: Array, numbers: Array, values: Array | None) -> Array:
+    sequence, drivers = program.sequence, program.model.drivers
     looked = probes(time)
     values = sequence.drive(looked, numbers) if values is None else values
     size, counts, back = float(numbers[sequence.size_place]), np.ones(len(time) - 1), np.zeros(0)
@@ -86,7 +100,7 @@ def with_reversals(grid: Array, back: Array) -> Array:
 
 def largest_step(kind: str, size: float) -> float:
     """Return how far a driver may move between two inner steps."""
-    return LARGEST_TURN if kind in ("angle", "turn") else LARGEST_STROKE * size
+    return LARGEST_TURN if kind in TURNING else LARGEST_STROKE * size
 
 
 def probes(time: Array) -> Array:

@@ -75,6 +75,7 @@ class Sequence:
     n_signs: int = 0
     n_work: int = 64
     profiles: list[WrittenProfile] = field(default_factory=list)  # arrays whose addresses stand in the tables
+    inner: tuple[Any, Array] | None = None  # what inner times were last found for, and they
     _constants: dict[int, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
