@@ -17,7 +17,7 @@ import numpy as np
 from ..common.errors import AssurgentError
 from ..mechanism.model import Model
 from ..mechanism.numbers.design_evaluation import Numbers
-from ..mechanism.numbers.nominal import nominal, replaced
+from ..mechanism.numbers.nominal import Plain, nominal, replaced
 from ..mechanism.numbers.traced import Traced
 from ..mechanism.numbers.tracing import trace
 from ..mechanism.plans.planning import studied
@@ -59,6 +59,7 @@ class Again:
         self._special: set[Chosen] = set()
         self._places: dict[Chosen, slice] = {}  # of the numbers of the programs among all
         self._signs: dict[str, list[float]] = {}
+        self._plain: Plain = {}
         model = nominal(self.traced.model)
         simulation = self.traced.model.simulation
         times = (simulation.start, simulation.stop, simulation.step)
@@ -129,13 +130,15 @@ class Again:
         if not kept[0]:
             return self.at(settings) if self._forget() else None
         of = dict(zip(places, values[:, 0].tolist(), strict=False))  # behind these come the numbers of the programs
-        model = replaced(self.traced.model, lambda x: of[x.index])
+        model = replaced(self.traced.model, lambda x: of[x.index], self._plain)
 
         def planned(chosen: Chosen) -> tuple[Structure, Program] | None:
             if chosen not in self._planned:
                 return None
             structure, program = self._planned[chosen]
-            constants, carriers = replaced((program.constants, program.carriers), lambda x: of[x.index])
+            constants, carriers = [
+                replaced(part, lambda x: of[x.index], self._plain) for part in (program.constants, program.carriers)
+            ]
             driven = driven_by(model, chosen)
             return structure, program.at_design(driven, constants, carriers, values[self._places[chosen], 0])
 

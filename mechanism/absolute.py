@@ -132,30 +132,29 @@ class Absolute:
                 self.of_driver[batch.start : batch.start + len(batch.names)] = True
 
     def _batch(self, kind: str, items: list[ConstraintItem], start: int) -> JointBatch:
-        vectors = {key: np.zeros((len(items), 3)) for key in ("a", "b", "axis_a", "axis_b", "normal_a", "normal_b")}
+        vectors = np.zeros((6, len(items), 3))
+        a, b, axis_a, axis_b, normal_a, normal_b = vectors  # views
         number, offset = np.zeros(len(items)), np.zeros(len(items))
         memory = np.full(len(items), -1)
         for k, i in enumerate(items):
             j = i.joint
             if j is not None:
-                for key, block in vectors.items():
-                    value = getattr(j, key)
-                    block[k, : len(value)] = value
+                vectors[:, k] = j.in_space
                 memory[k] = self._contacts.get(j.name, self._turns.get(j.name, -1))
                 if j.carrier_normal is not None:
-                    vectors["a"][k] = j.carrier_normal
+                    a[k] = j.carrier_normal
                 number[k], offset[k] = self._constants(j)
                 if j.follower is not None and j.follower.direction is not None:
-                    vectors["axis_b"][k, :2] = j.follower.direction
+                    axis_b[k, :2] = j.follower.direction
             if i.axis is not None:
-                vectors["axis_b"][k] = i.axis / np.linalg.norm(i.axis)
+                axis_b[k] = i.axis / np.linalg.norm(i.axis)
             if i.driver is not None and i.driver.ends is not None:
-                for key, end in zip(("a", "b"), i.driver.ends, strict=True):
-                    vectors[key][k, : len(end)] = end
+                for block, end in zip((a, b), i.driver.ends, strict=True):
+                    block[k, : len(end)] = end
             if i.driver is not None and i.driver.axis is not None:
-                vectors["axis_a"][k, : len(i.driver.axis)] = i.driver.axis
+                axis_a[k, : len(i.driver.axis)] = i.driver.axis
         if self.planar:
-            vectors["normal_a"] = cross(Z, vectors["axis_a"])
+            normal_a[:] = cross(Z, axis_a)
         first, second, third = (np.array([self.index[i.bodies[n]] for i in items]) for n in range(3))
         return JointBatch(
             kind,
@@ -168,12 +167,12 @@ class Absolute:
             number=number,
             offset=offset,
             profiles=tuple(i.joint.profile for i in items if i.joint and i.joint.profile),
-            a=vectors["a"],
-            b=vectors["b"],
-            axis_a=vectors["axis_a"],
-            axis_b=vectors["axis_b"],
-            normal_a=vectors["normal_a"],
-            normal_b=vectors["normal_b"],
+            a=a,
+            b=b,
+            axis_a=axis_a,
+            axis_b=axis_b,
+            normal_a=normal_a,
+            normal_b=normal_b,
         )
 
     def _constants(self, j: Joint) -> tuple[float, float]:

@@ -61,7 +61,9 @@ def cross(x: Numbers, y: Numbers) -> Numbers:
     """Return x × y along the last axis; for a few joints NumPy's own takes several times as long."""
     a, b, c = x[..., 0], x[..., 1], x[..., 2]
     p, q, r = y[..., 0], y[..., 1], y[..., 2]
-    found = np.stack([b * r - c * q, c * p - a * r, a * q - b * p])
+    first = b * r - c * q
+    found = np.empty((3, *np.shape(first)), first.dtype)
+    found[0], found[1], found[2] = first, c * p - a * r, a * q - b * p
     return np.moveaxis(found, 0, -1) if found.ndim > 2 else found.T
 
 

@@ -158,6 +158,16 @@ class Joint:
         """All bodies that the joint ties, the carrier of a gear included."""
         return (self.first, self.second) if self.carrier is None else (self.first, self.second, self.carrier)
 
+    @cached_property
+    def in_space(self) -> Array:
+        """Its six vectors, a to normal_b, as rows of three numbers; in the plane the third is zero."""
+        found = np.zeros((6, 3))
+        for row, vector in zip(
+            found, (self.a, self.b, self.axis_a, self.axis_b, self.normal_a, self.normal_b), strict=True
+        ):
+            row[: len(vector)] = vector
+        return found
+
 
 def ends_of(joints: Mapping[str, Joint], body: str) -> list[Array]:
     """Return the points of a body where it has joints, in its axes: of a rod its two ends."""

@@ -84,6 +84,20 @@ def test_one_version_serves_all_numbers_in_calls() -> None:
     assert len(scaled.overloads) == 1
 
 
+@njit
+def somebody_elses(x: float) -> float:
+    return 2.0 * x
+
+
+def test_only_our_functions_ask_for_whole_vectors() -> None:
+    prepare()
+    scaled(1.5, 2)
+    somebody_elses(1.5)
+    (ours,), (theirs,) = scaled.inspect_llvm().values(), somebody_elses.inspect_llvm().values()
+    assert '"prefer-vector-width"="512"' in ours
+    assert "prefer-vector-width" not in theirs
+
+
 def test_garbage_is_looked_for_again_after_compiling() -> None:
     prepare()
     was_on, during = gc.isenabled(), []
