@@ -35,58 +35,81 @@ def _put_rows(item, number, origin, rotation, given, lo, count, places, J, spare
 
 @njit(**OPTIONS)
 @dated
-def _null_space(J, r, n, N):  # type: ignore[no-untyped-def]
-    """An orthonormal basis of what r independent rows of n columns map to zero, as rows of N; J is used up."""
+def _null_space(J, r, n, count, N, spare):  # type: ignore[no-untyped-def]
+    """An orthonormal basis of what r independent rows of n columns map to zero, as rows of N; J is used up.
+
+    By reflectors, which stay in the rows of J; halves[k] is half the square of the k-th one.
+    """
+    halves, dot = spare
     for k in range(r):
-        size = 0.0
+        half, pivot = halves[k], J[k, k]
+        half[:count] = 0.0
         for c in range(k, n):
-            size += J[k, c] * J[k, c]
-        size = np.sqrt(size)
-        J[k, k] += size if J[k, k] > 0.0 else -size
-        square = size * abs(J[k, k])  # half the square of the reflector, which stays in the row
+            x = J[k, c]
+            for lane in range(np.uint64(count)):
+                half[lane] += x[lane] * x[lane]
+        for lane in range(np.uint64(count)):
+            size = np.sqrt(half[lane])
+            pivot[lane] += size if pivot[lane] > 0.0 else -size
+            half[lane] = size * abs(pivot[lane])
         for i in range(k + 1, r):
-            dot = 0.0
-            for c in range(k, n):
-                dot += J[k, c] * J[i, c]
-            dot /= square
-            for c in range(k, n):
-                J[i, c] -= dot * J[k, c]
+            _reflect(J[k], J[i], k, n, count, half, dot)
     for v in range(n - r):
-        for c in range(n):
-            N[v, c] = 0.0
-        N[v, r + v] = 1.0
+        N[v, :n, :count] = 0.0
+        N[v, r + v, :count] = 1.0
         for k in range(r - 1, -1, -1):
-            dot, square = 0.0, 0.0
-            for c in range(k, n):
-                dot += J[k, c] * N[v, c]
-                square += J[k, c] * J[k, c]
-            dot *= 2.0 / square
-            for c in range(k, n):
-                N[v, c] -= dot * J[k, c]
+            _reflect(J[k], N[v], k, n, count, halves[k], dot)
 
 
 @njit(**OPTIONS)
 @dated
-def _cholesky(G, n, ridge):  # type: ignore[no-untyped-def]
+def _reflect(reflector, row, k, n, count, half, dot):  # type: ignore[no-untyped-def]
+    dot[:count] = 0.0
+    for c in range(k, n):
+        x, y = reflector[c], row[c]
+        for lane in range(np.uint64(count)):
+            dot[lane] += x[lane] * y[lane]
+    for lane in range(np.uint64(count)):
+        dot[lane] /= half[lane]
+    for c in range(k, n):
+        x, y = reflector[c], row[c]
+        for lane in range(np.uint64(count)):
+            y[lane] -= dot[lane] * x[lane]
+
+
+@njit(**OPTIONS)
+@dated
+def _cholesky(G, n, count, ridge):  # type: ignore[no-untyped-def]
+    """The triangle of symmetric n x n x lane with `ridge` (a number a lane) on its diagonal, in place."""
     for j in range(n):
         for k in range(j + 1):
-            total = G[j, k] + (ridge if j == k else 0.0)
+            total, pivot = G[j, k], G[k, k]
             for i in range(k):
-                total -= G[j, i] * G[k, i]
-            G[j, k] = np.sqrt(total) if j == k else total / G[k, k]
+                x, y = G[j, i], G[k, i]
+                for lane in range(np.uint64(count)):
+                    total[lane] -= x[lane] * y[lane]
+            if j == k:
+                for lane in range(np.uint64(count)):
+                    total[lane] = np.sqrt(total[lane] + ridge[lane])
+            else:
+                for lane in range(np.uint64(count)):
+                    total[lane] /= pivot[lane]
 
 
 @njit(**OPTIONS)
 @dated
-def _square(G, n, c):  # type: ignore[no-untyped-def]
-    """c G⁻¹ c with the triangle of G; c is used up."""
-    found = 0.0
+def _square(G, n, c, count, found):  # type: ignore[no-untyped-def]
+    """found[lane] = c G⁻¹ c with the triangle of G; c is used up."""
+    found[:count] = 0.0
     for j in range(n):
+        x, pivot = c[j], G[j, j]
         for i in range(j):
-            c[j] -= G[j, i] * c[i]
-        c[j] /= G[j, j]
-        found += c[j] * c[j]
-    return found
+            factor, y = G[j, i], c[i]
+            for lane in range(np.uint64(count)):
+                x[lane] -= factor[lane] * y[lane]
+        for lane in range(np.uint64(count)):
+            x[lane] /= pivot[lane]
+            found[lane] += x[lane] * x[lane]
 
 
 @njit(**OPTIONS)
@@ -102,30 +125,40 @@ def _reduced(masses, columns, lo, count, H):  # type: ignore[no-untyped-def]
                 for i in range(w):
                     for e in range(w):
                         m, x, y = masses[b, i, e], columns[j, b, i], columns[k, b, e]
-                        for lane in range(count):
-                            total[lane] += x[lo + lane] * m[lo + lane] * y[lo + lane]
+                        for lane in range(np.uint64(count)):
+                            total[lane] += x[np.uint64(lo) + lane] * m[np.uint64(lo) + lane] * y[np.uint64(lo) + lane]
 
 
 @njit(**OPTIONS)
 @dated
-def _tree_masses(N, masses, bodies, n, m, lane, MN, G):  # type: ignore[no-untyped-def]
-    """The lower triangle of N M Nᵀ of a tree (N: m x n) in one lane into G; returns its trace."""
-    w, trace = masses.shape[1], 0.0
+def _tree_masses(N, masses, bodies, n, m, lo, count, MN, G, trace):  # type: ignore[no-untyped-def]
+    """The lower triangle of N M Nᵀ of a tree (N: m x n x lane) into G; its diagonal is added to the trace."""
+    w = masses.shape[1]
     for v in range(m):
+        MN[:n, :count] = 0.0
         for b in range(len(bodies)):
             body, at = masses[bodies[b]], w * b
             for i in range(w):
-                total = 0.0
+                total = MN[at + i]
                 for e in range(w):
-                    total += body[i, e, lane] * N[v, at + e]
-                MN[at + i] = total
+                    x, y = body[i, e], N[v, at + e]
+                    for lane in range(np.uint64(count)):
+                        total[lane] += x[np.uint64(lo) + lane] * y[lane]
         for u in range(v + 1):
-            total = 0.0
-            for i in range(n):
-                total += N[u, i] * MN[i]
-            G[v, u] = total
-        trace += G[v, v]
-    return trace
+            total = G[v, u]
+            _dot(N[u], MN, n, count, total)
+        for lane in range(np.uint64(count)):
+            trace[lane] += G[v, v, lane]
+
+
+@njit(**OPTIONS)
+@dated
+def _dot(a, b, n, count, total):  # type: ignore[no-untyped-def]
+    total[:count] = 0.0
+    for i in range(n):
+        x, y = a[i], b[i]
+        for lane in range(np.uint64(count)):
+            total[lane] += x[lane] * y[lane]
 
 
 @njit(**OPTIONS)
@@ -139,19 +172,8 @@ def _along(row, columns, mine, lo, count, out):  # type: ignore[no-untyped-def]
         for b in range(len(mine)):
             for i in range(w):
                 x, y = row[w * b + i], columns[j, mine[b], i]
-                for lane in range(count):
-                    total[lane] += x[lane] * y[lo + lane]
-
-
-@njit(**OPTIONS)
-@dated
-def _inside(row, N, n, free, lane, out):  # type: ignore[no-untyped-def]
-    """A candidate's rate for the free motions of its tree, in one lane."""
-    for v in range(free):
-        total = 0.0
-        for i in range(n):
-            total += row[i, lane] * N[v, i]
-        out[v] = total
+                for lane in range(np.uint64(count)):
+                    total[lane] += x[lane] * y[np.uint64(lo) + lane]
 
 
 @njit(**OPTIONS)
@@ -163,7 +185,7 @@ def cosines(  # type: ignore[no-untyped-def]
     """Squared cosines (candidate x lane), in the order of `candidates`.
 
     Trees are (bodies, lines of their joints, lines of their candidates); masses n x w x w x lane, columns of the
-    velocity transformation f x n x w x lane. Rows are found for a block of lanes, the small systems lane by lane.
+    velocity transformation f x n x w x lane. All is done for a block of lanes at once.
     """
     f, n_bodies, w, lanes = columns.shape
     d, trees, widest, most = origin.shape[2], len(body_start) - 1, 1, 1
@@ -172,10 +194,16 @@ def cosines(  # type: ignore[no-untyped-def]
         most = max(most, candidate_start[g + 1] - candidate_start[g])
     spare = np.empty((d, block)), np.empty((d, block)), np.empty((6, w, block)), np.empty((w, block))
     rows, C = np.empty((widest + 6, widest, block)), np.empty((most, widest, block))
-    J, N, MN = np.empty((widest, widest)), np.empty((widest, widest)), np.empty(widest)
-    G, sizes, trace = np.zeros((block, trees, widest, widest)), np.zeros(trees, dtype=np.int64), np.zeros(block)
-    CN, c = np.zeros((block, len(candidates), widest)), np.empty(max(f, widest))
-    H, one, CR = np.empty((f, f, block)), np.empty((f, f)), np.empty((len(candidates), f, block))
+    N, MN, halves, dot = (
+        np.empty((widest, widest, block)),
+        np.empty((widest, block)),
+        np.empty((widest, block)),
+        np.empty(block),
+    )
+    G, sizes, trace = np.empty((trees, widest, widest, block)), np.zeros(trees, dtype=np.int64), np.empty(block)
+    CN = np.empty((len(candidates), widest, block))
+    H, CR, none = np.empty((f, f, block)), np.empty((len(candidates), f, block)), np.zeros(block)
+    share, length = np.empty(block), np.empty(block)
     places = np.full(n_bodies, -1)
     for lo in range(0, lanes, block):
         count = min(block, lanes - lo)
@@ -195,27 +223,20 @@ def cosines(  # type: ignore[no-untyped-def]
                 _put_rows(items[line], numbers[line], origin, rotation, given, lo, count, places, C[e - first :], spare)
                 _along(C[e - first], columns, mine, lo, count, CR[e])
             sizes[g] = n - r
-            for lane in range(count):
-                for i in range(r):
-                    for k in range(n):
-                        J[i, k] = rows[i, k, lane]
-                _null_space(J, r, n, N)
-                trace[lane] += _tree_masses(N, masses, mine, n, n - r, lo + lane, MN, G[lane, g])
-                for e in range(first, candidate_start[g + 1]):
-                    _inside(C[e - first], N, n, n - r, lane, CN[lane, e])
+            _null_space(rows, r, n, count, N, (halves, dot))
+            _tree_masses(N, masses, mine, n, n - r, lo, count, MN, G[g], trace)
+            for e in range(first, candidate_start[g + 1]):
+                for v in range(n - r):
+                    _dot(C[e - first], N[v], n, count, CN[e, v])
             for b in range(len(mine)):
                 places[mine[b]] = -1
-        for lane in range(count):
-            for j in range(f):
-                for k in range(j + 1):
-                    one[j, k] = H[j, k, lane]
-            _cholesky(one, f, 0.0)
-            for g in range(trees):
-                _cholesky(G[lane, g], sizes[g], ridge * trace[lane])
-                for e in range(candidate_start[g], candidate_start[g + 1]):
-                    for v in range(sizes[g]):
-                        c[v] = CN[lane, e, v]
-                    length = _square(G[lane, g], sizes[g], c)
-                    for j in range(f):
-                        c[j] = CR[e, j, lane]
-                    out[e, lo + lane] = _square(one, f, c) / length
+        for lane in range(np.uint64(count)):
+            trace[lane] *= ridge
+        _cholesky(H, f, count, none)
+        for g in range(trees):
+            _cholesky(G[g], sizes[g], count, trace)
+            for e in range(candidate_start[g], candidate_start[g + 1]):
+                _square(G[g], sizes[g], CN[e], count, length)
+                _square(H, f, CR[e], count, share)
+                for lane in range(np.uint64(count)):
+                    out[e, lo + lane] = share[lane] / length[lane]
