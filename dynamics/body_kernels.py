@@ -25,12 +25,12 @@ def _combined(state, order, lo, first, last, columns, factors, out):  # type: ig
         out[:] = 0.0
         return
     row, factor = state[order, columns[first]], factors[first]
-    for lane in range(n):
-        out[lane] = factor * row[lo + lane]
+    for lane in range(np.uint64(n)):
+        out[lane] = factor * row[np.uint64(lo) + lane]
     for k in range(first + 1, last):
         row, factor = state[order, columns[k]], factors[k]
-        for lane in range(n):
-            out[lane] += factor * row[lo + lane]
+        for lane in range(np.uint64(n)):
+            out[lane] += factor * row[np.uint64(lo) + lane]
 
 
 @njit(**OPTIONS)
@@ -63,7 +63,7 @@ def planar_bodies(  # type: ignore[no-untyped-def]
         x, y, vx, vy, ax, ay = axis[0, 0], axis[0, 1], axis[1, 0], axis[1, 1], axis[2, 0], axis[2, 1]
         r00, r01, r10, r11 = rotation[k, 0, 0], rotation[k, 0, 1], rotation[k, 1, 0], rotation[k, 1, 1]
         omega, alpha = turn[1, k, 0], turn[2, k, 0]
-        for lane in range(lanes):
+        for lane in range(np.uint64(lanes)):
             square = x[lane] * x[lane] + y[lane] * y[lane]
             size = np.sqrt(square)
             c, s = x[lane] / size, y[lane] / size
@@ -111,7 +111,7 @@ def spatial_bodies(  # type: ignore[no-untyped-def]
                 for c in range(3):
                     x, y = axes[0, 3 * c + one], axes[0, 3 * c + two]
                     dx, dy = axes[order, 3 * c + one], axes[order, 3 * c + two]
-                    for lane in range(lanes):
+                    for lane in range(np.uint64(lanes)):
                         out[lane] += 0.5 * (x[lane] * dy[lane] - y[lane] * dx[lane])
 
 
@@ -122,7 +122,7 @@ def _rod(k, axes, constants, origin, turn, rotation):  # type: ignore[no-untyped
     K, across, turned = np.zeros((3, 3)), np.zeros(3), np.empty((3, 3))
     p, first = constants[:3], constants[3:6]
     body = constants[6:15].reshape(3, 3)
-    for lane in range(lanes):
+    for lane in range(np.uint64(lanes)):
         d0, d1, d2 = axes[0, 0, lane], axes[0, 1, lane], axes[0, 2, lane]
         v0, v1, v2 = first[1] * d2 - first[2] * d1, first[2] * d0 - first[0] * d2, first[0] * d1 - first[1] * d0
         c = first[0] * d0 + first[1] * d1 + first[2] * d2
@@ -187,7 +187,7 @@ def planar_inertia(origin, turn, rotation, mass, centre, about, wrench, kinetic)
         vx, vy, ax, ay = origin[1, k, 0], origin[1, k, 1], origin[2, k, 0], origin[2, k, 1]
         omega, alpha = turn[1, k, 0], turn[2, k, 0]
         fx, fy, moment = wrench[k, 0], wrench[k, 1], wrench[k, 2]
-        for lane in range(lanes):
+        for lane in range(np.uint64(lanes)):
             x, y = c[lane] * cx - s[lane] * cy, s[lane] * cx + c[lane] * cy
             w, a = omega[lane], alpha[lane]
             gx, gy = ax[lane] - a * y - w * w * x, ay[lane] + a * x - w * w * y
@@ -207,7 +207,7 @@ def spatial_inertia(origin, turn, rotation, mass, centre, about, wrench, kinetic
         v, a, w, e, out = origin[1, k], origin[2, k], turn[1, k], turn[2, k], wrench[k]
         c0, c1, c2 = centre[k, 0], centre[k, 1], centre[k, 2]
         J = about[k]
-        for lane in range(lanes):
+        for lane in range(np.uint64(lanes)):
             x = R[0, 0, lane] * c0 + R[0, 1, lane] * c1 + R[0, 2, lane] * c2
             y = R[1, 0, lane] * c0 + R[1, 1, lane] * c1 + R[1, 2, lane] * c2
             z = R[2, 0, lane] * c0 + R[2, 1, lane] * c1 + R[2, 2, lane] * c2
@@ -270,7 +270,7 @@ def _pushed(wrench, k, lane, x, y, z, fx, fy, fz):  # type: ignore[no-untyped-de
 def add_force(rotation, k, local, force, wrench):  # type: ignore[no-untyped-def]
     """Add a force (d x lane, or d x 1 where it is constant) on a point of a body."""
     stride, d = 0 if force.shape[1] == 1 else 1, len(local)
-    for lane in range(wrench.shape[2]):
+    for lane in range(np.uint64(wrench.shape[2])):
         x, y, z = _carried(rotation, k, local, lane)
         fz = force[2, stride * lane] if d == 3 else 0.0
         _pushed(wrench, k, lane, x, y, z, force[0, stride * lane], force[1, stride * lane], fz)
@@ -310,7 +310,7 @@ def _reach(origin, turn, rotation, one, two, p, q, lane):  # type: ignore[no-unt
 @njit(**OPTIONS)
 def add_spring(origin, turn, rotation, one, two, p, q, numbers, wrench):  # type: ignore[no-untyped-def]
     """Add the tension of a spring with a damper; `numbers`: stiffness, free length, damping."""
-    for lane in range(wrench.shape[2]):
+    for lane in range(np.uint64(wrench.shape[2])):
         x1, y1, z1, x2, y2, z2, ux, uy, uz, length, rate = _reach(origin, turn, rotation, one, two, p, q, lane)
         tension = numbers[0] * (length - numbers[1]) + numbers[2] * rate
         _pushed(wrench, one, lane, x1, y1, z1, tension * ux, tension * uy, tension * uz)
@@ -320,7 +320,7 @@ def add_spring(origin, turn, rotation, one, two, p, q, numbers, wrench):  # type
 @njit(**OPTIONS)
 def add_spring_energy(origin, turn, rotation, one, two, p, q, numbers, energy):  # type: ignore[no-untyped-def]
     """Add the energy that a spring holds."""
-    for lane in range(len(energy)):
+    for lane in range(np.uint64(len(energy))):
         length = _reach(origin, turn, rotation, one, two, p, q, lane)[9]
         energy[lane] += 0.5 * numbers[0] * (length - numbers[1]) ** 2
 
@@ -331,7 +331,7 @@ def add_weight_energy(origin, rotation, mass, centre, gravity, energy):  # type:
     d = origin.shape[2]
     for k in range(origin.shape[1]):
         if mass[k] != 0.0:
-            for lane in range(len(energy)):
+            for lane in range(np.uint64(len(energy))):
                 x, y, z = _carried(rotation, k, centre[k], lane)
                 height = gravity[0] * (origin[0, k, 0, lane] + x) + gravity[1] * (origin[0, k, 1, lane] + y)
                 if d == 3:
@@ -359,18 +359,18 @@ def imbalance(origin, turn, inertia, loads, pushes, singular):  # type: ignore[n
             for c in range(first, last):
                 rate = origin[1, k, c] if part == 0 else turn[1, k, c - d]
                 one, two, three = inertia[k, c], loads[k, c], pushes[k, c]
-                for lane in range(lanes):
+                for lane in range(np.uint64(lanes)):
                     a, b, e, v = one[lane], two[lane], three[lane], rate[lane]
                     miss[lane] += v * (a - b - e)
                     speed[lane] += v * v
                     forces[0, lane] += a * a
                     forces[1, lane] += b * b
                     forces[2, lane] += e * e
-            for lane in range(lanes):
+            for lane in range(np.uint64(lanes)):
                 total = np.sqrt(forces[0, lane]) + np.sqrt(forces[1, lane]) + np.sqrt(forces[2, lane])
                 size[lane] += np.sqrt(speed[lane]) * total
     worst, largest = 0.0, 0.0
-    for lane in range(lanes):
+    for lane in range(np.uint64(lanes)):
         if not singular[lane]:
             worst, largest = max(worst, abs(miss[lane])), max(largest, size[lane])
     return worst, largest

@@ -20,7 +20,7 @@ from .row_kernels import OPTIONS, item_rows, moved, own_row, shared
 def _exchange(M, used, k, i, m, count, swap):  # type: ignore[no-untyped-def]
     """Exchange rows k and i in the lanes where row i has the larger entry of column k."""
     pivot, other, swaps = M[k, k], M[i, k], 0
-    for lane in range(count):
+    for lane in range(np.uint64(count)):
         larger = 1 if abs(other[lane]) > abs(pivot[lane]) else 0
         swap[lane] = larger
         swaps += larger
@@ -30,7 +30,7 @@ def _exchange(M, used, k, i, m, count, swap):  # type: ignore[no-untyped-def]
         if used[k, j] or used[i, j]:
             used[k, j] = used[i, j] = True
             a, b = M[k, j], M[i, j]
-            for lane in range(count):
+            for lane in range(np.uint64(count)):
                 x, y = a[lane], b[lane]
                 a[lane] = y if swap[lane] else x
                 b[lane] = x if swap[lane] else y
@@ -49,7 +49,7 @@ def _eliminate(M, used, n, m, count, swap, least, most):  # type: ignore[no-unty
         for i in range(k + 1, n):
             if used[i, k]:
                 _exchange(M, used, k, i, m, count, swap)
-        for lane in range(count):
+        for lane in range(np.uint64(count)):
             size = abs(pivot[lane])
             least[lane] = min(least[lane], size) if size == size else 0.0
             most[lane] = max(most[lane], size)
@@ -58,13 +58,13 @@ def _eliminate(M, used, n, m, count, swap, least, most):  # type: ignore[no-unty
             if not used[i, k]:
                 continue
             factor = M[i, k]
-            for lane in range(count):
+            for lane in range(np.uint64(count)):
                 factor[lane] *= pivot[lane]
             for j in range(k + 1, m):
                 if used[k, j]:
                     used[i, j] = True
                     a, b = M[i, j], M[k, j]
-                    for lane in range(count):
+                    for lane in range(np.uint64(count)):
                         a[lane] -= factor[lane] * b[lane]
     for r in range(n, m):
         for k in range(n - 1, -1, -1):
@@ -72,10 +72,10 @@ def _eliminate(M, used, n, m, count, swap, least, most):  # type: ignore[no-unty
             for j in range(k + 1, n):
                 if used[k, j]:
                     a, b = M[k, j], M[j, r]
-                    for lane in range(count):
+                    for lane in range(np.uint64(count)):
                         x[lane] -= a[lane] * b[lane]
             inverse = M[k, k]
-            for lane in range(count):
+            for lane in range(np.uint64(count)):
                 x[lane] *= inverse[lane]
 
 
@@ -133,8 +133,8 @@ def solve_groups(  # type: ignore[no-untyped-def]
                 _right_hand_sides(M, w * (b - body_start[g]), n, lack[:, bodies[b]], size, d, lo, count)
             least[:count], most[:count] = np.inf, 0.0
             _eliminate(M, used, n, n + sides, count, swap, least, most)
-            for i in range(count):
-                quality[lo + i] = min(quality[lo + i], least[i] / most[i])
+            for i in range(np.uint64(count)):
+                quality[np.uint64(lo) + i] = min(quality[np.uint64(lo) + i], least[i] / most[i])
             column = 0
             for e in range(item_start[g], item_start[g + 1]):
                 item, number, point = items[listed[e]], numbers[listed[e]], points[e - item_start[g]]
@@ -177,8 +177,8 @@ def _right_hand_sides(M, at, n, lack, size, d, lo, count):  # type: ignore[no-un
     for s in range(lack.shape[0]):
         for c in range(lack.shape[1]):
             out, x, factor = M[at + c, n + s], lack[s, c], size if c < d else 1.0
-            for i in range(count):
-                out[i] = factor * x[lo + i]
+            for i in range(np.uint64(count)):
+                out[i] = factor * x[np.uint64(lo) + i]
 
 
 @njit(**OPTIONS)
@@ -187,7 +187,7 @@ def _add_row(total, f, row, factor, count):  # type: ignore[no-untyped-def]
     """Add a row's wrench times its multiplier."""
     for c in range(total.shape[0]):
         out, x = total[c], row[c]
-        for i in range(count):
+        for i in range(np.uint64(count)):
             out[i] += factor * f[i] * x[i]
 
 
@@ -195,8 +195,8 @@ def _add_row(total, f, row, factor, count):  # type: ignore[no-untyped-def]
 @dated
 def _note(out, x, factor, lo, count):  # type: ignore[no-untyped-def]
     """Write the lanes of a block into those of all instants."""
-    for i in range(count):
-        out[lo + i] = factor * x[i]
+    for i in range(np.uint64(count)):
+        out[np.uint64(lo) + i] = factor * x[i]
 
 
 @njit(**OPTIONS)
@@ -205,8 +205,8 @@ def _take(lack, part, lo, count):  # type: ignore[no-untyped-def]
     """Take from what a body lacks what a solved group exerts on it."""
     for c in range(part.shape[0]):
         out, x = lack[c], part[c]
-        for i in range(count):
-            out[lo + i] -= x[i]
+        for i in range(np.uint64(count)):
+            out[np.uint64(lo) + i] -= x[i]
 
 
 @njit(**OPTIONS)
@@ -215,7 +215,7 @@ def _place(M, used, at, column, part, size, d, count):  # type: ignore[no-untype
     """Add the wrench of one row on one body to its equations, forces times the size; note what is not zero."""
     for c in range(part.shape[0]):
         factor, out, x, hits = size if c < d else 1.0, M[at + c, column], part[c], 0
-        for i in range(count):
+        for i in range(np.uint64(count)):
             out[i] += factor * x[i]
             hits += 1 if x[i] != 0.0 else 0
         if hits:

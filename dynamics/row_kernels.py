@@ -56,6 +56,7 @@ from ..codegen.joint_codes import (
 )  # fmt: skip
 from ..runtime.sources import dated
 
+# Lanes are counted by unsigned numbers: a signed one might count from the end, which hinders vectors.
 OPTIONS: dict[str, Any] = {"cache": True, "error_model": "numpy", "fastmath": {"contract"}}
 
 
@@ -68,13 +69,13 @@ def _point(item, number, origin, rotation, lo, count, point):  # type: ignore[no
     k, at = (item[FIRST], A) if rack else (item[SECOND], B)
     for c in range(origin.shape[2]):
         out, o = point[c], origin[0, k, c]
-        for i in range(count):
-            out[i] = o[lo + i]
+        for i in range(np.uint64(count)):
+            out[i] = o[np.uint64(lo) + i]
         for j in range(origin.shape[2]):
             local, R = number[at + j], rotation[k, c, j]
             if local != 0.0:
-                for i in range(count):
-                    out[i] += local * R[lo + i]
+                for i in range(np.uint64(count)):
+                    out[i] += local * R[np.uint64(lo) + i]
 
 
 @njit(**OPTIONS)
@@ -85,36 +86,36 @@ def _planar_rows(item, number, origin, rotation, given, lo, count, point, rows):
     _point(item, number, origin, rotation, lo, count, point)
     for r in range(item[ROWS]):
         for c in range(rows.shape[1]):
-            for i in range(count):
+            for i in range(np.uint64(count)):
                 rows[r, c, i] = 0.0
     if kind == R2:
-        for i in range(count):
+        for i in range(np.uint64(count)):
             rows[0, 0, i] = rows[1, 1, i] = 1.0
     elif kind in (P2, SLOT2, SLIDE2):
         at = AXIS_A if kind == SLIDE2 else NORMAL_A
         x, y, c, s = number[at], number[at + 1], rotation[k, 0, 0], rotation[k, 1, 0]
-        for i in range(count):
-            rows[0, 0, i], rows[0, 1, i] = c[lo + i] * x - s[lo + i] * y, s[lo + i] * x + c[lo + i] * y
+        for i in range(np.uint64(count)):
+            rows[0, 0, i], rows[0, 1, i] = c[np.uint64(lo) + i] * x - s[np.uint64(lo) + i] * y, s[np.uint64(lo) + i] * x + c[np.uint64(lo) + i] * y
         if kind == P2:
-            for i in range(count):
+            for i in range(np.uint64(count)):
                 rows[1, 2, i] = 1.0
     elif kind in (GEAR2, TURN2):
-        for i in range(count):
+        for i in range(np.uint64(count)):
             rows[0, 2, i] = 1.0
     elif kind == RACK2:
         x, y, c, s = number[AXIS_B], number[AXIS_B + 1], rotation[n, 0, 0], rotation[n, 1, 0]
-        for i in range(count):
-            rows[0, 0, i], rows[0, 1, i] = s[lo + i] * y - c[lo + i] * x, -s[lo + i] * x - c[lo + i] * y
+        for i in range(np.uint64(count)):
+            rows[0, 0, i], rows[0, 1, i] = s[np.uint64(lo) + i] * y - c[np.uint64(lo) + i] * x, -s[np.uint64(lo) + i] * x - c[np.uint64(lo) + i] * y
             rows[0, 2, i] = -number[NUMBER]
     elif kind in (CAM2, FLAT2):
         for c in range(3):
-            for i in range(count):
-                rows[0, c, i] = given[item[GIVEN], c, lo + i]
+            for i in range(np.uint64(count)):
+                rows[0, c, i] = given[item[GIVEN], c, np.uint64(lo) + i]
     else:
         x, y, c, s = number[A], number[A + 1], rotation[k, 0, 0], rotation[k, 1, 0]
-        for i in range(count):
-            dx = point[0, i] - origin[0, k, 0, lo + i] - c[lo + i] * x + s[lo + i] * y
-            dy = point[1, i] - origin[0, k, 1, lo + i] - s[lo + i] * x - c[lo + i] * y
+        for i in range(np.uint64(count)):
+            dx = point[0, i] - origin[0, k, 0, np.uint64(lo) + i] - c[np.uint64(lo) + i] * x + s[np.uint64(lo) + i] * y
+            dy = point[1, i] - origin[0, k, 1, np.uint64(lo) + i] - s[np.uint64(lo) + i] * x - c[np.uint64(lo) + i] * y
             length = np.sqrt(dx * dx + dy * dy)
             scale = 1.0 / length if length > 0.0 else 0.0
             rows[0, 0, i], rows[0, 1, i] = dx * scale, dy * scale
@@ -159,7 +160,7 @@ def _spatial_rows(item, number, origin, rotation, lo, count, point, rows):  # ty
     _point(item, number, origin, rotation, lo, count, point)
     for r in range(item[ROWS]):
         for c in range(rows.shape[1]):
-            for i in range(count):
+            for i in range(np.uint64(count)):
                 rows[r, c, i] = 0.0
     if kind == GEAR3:
         own_row(item, number, rotation, np.int64(1), lo, count, rows[0])
@@ -167,13 +168,13 @@ def _spatial_rows(item, number, origin, rotation, lo, count, point, rows):  # ty
     r = 0
     if kind in (R3, S3, U3):
         for c in range(3):
-            for i in range(count):
+            for i in range(np.uint64(count)):
                 rows[c, c, i] = 1.0
         r = 3
         if kind == S3:
             return
-    for i in range(count):
-        lane = lo + i
+    for i in range(np.uint64(count)):
+        lane = np.uint64(lo) + i
         if kind == SPIN3:
             _set(rows[0, 3:], i, _turned(rotation, n, number[AXIS_B:], lane), 1.0)
             continue
@@ -236,12 +237,12 @@ def own_row(item, number, rotation, role, lo, count, row):  # type: ignore[no-un
     if item[KIND] != GEAR3:
         return False
     carrier = item[THIRD]
-    for i in range(count):
+    for i in range(np.uint64(count)):
         for c in range(3):
             row[c, i] = 0.0
         one, two = (
-            _turned(rotation, carrier, number[AXIS_A:], lo + i),
-            _turned(rotation, carrier, number[AXIS_B:], lo + i),
+            _turned(rotation, carrier, number[AXIS_A:], np.uint64(lo) + i),
+            _turned(rotation, carrier, number[AXIS_B:], np.uint64(lo) + i),
         )
         f, g = (-number[NUMBER], 0.0) if role == 0 else (0.0, 1.0) if role == 1 else (number[NUMBER], -1.0)
         for c in range(3):
@@ -277,12 +278,12 @@ def moved(row, factor, point, origin, k, lo, count, arm, out):  # type: ignore[n
     d = origin.shape[2]
     for c in range(d):
         a, p, o = arm[c], point[c], origin[0, k, c]
-        for i in range(count):
-            a[i] = p[i] - o[lo + i]
+        for i in range(np.uint64(count)):
+            a[i] = p[i] - o[np.uint64(lo) + i]
     if d == 2:
         x, y, ex, ey, m = arm[0], arm[1], row[0], row[1], row[2]
         fx, fy, moment = out[0], out[1], out[2]
-        for i in range(count):
+        for i in range(np.uint64(count)):
             fx[i], fy[i] = factor * ex[i], factor * ey[i]
             moment[i] = factor * (m[i] + x[i] * ey[i] - y[i] * ex[i])
         return
@@ -290,7 +291,7 @@ def moved(row, factor, point, origin, k, lo, count, arm, out):  # type: ignore[n
         one, two = (c + 1) % 3, (c + 2) % 3
         x, y, ex, ey, e, m = arm[one], arm[two], row[one], row[two], row[c], row[3 + c]
         force, moment = out[c], out[3 + c]
-        for i in range(count):
+        for i in range(np.uint64(count)):
             force[i] = factor * e[i]
             moment[i] = factor * (m[i] + x[i] * ey[i] - y[i] * ex[i])
 
@@ -318,8 +319,8 @@ def exerted(items, numbers, which, origin, rotation, given, multipliers, wrench)
                     moved(total, factor, point, origin, k, lo, count, arm, part)
                     for c in range(w):
                         out, x = wrench[k, c], part[c]
-                        for i in range(count):
-                            out[lo + i] += x[i]
+                        for i in range(np.uint64(count)):
+                            out[np.uint64(lo) + i] += x[i]
 
 
 @njit(**OPTIONS)
@@ -336,8 +337,8 @@ def item_wrenches(items, numbers, which, origin, rotation, given, multipliers, w
             _summed(rows, item[ROWS], multipliers, item[ROW], lo, count, total)
             for c in range(w):
                 out, x = wrenches[e, c], total[c]
-                for i in range(count):  # slices would bring the texts of their messages along
-                    out[lo + i] = x[i]
+                for i in range(np.uint64(count)):  # slices would bring the texts of their messages along
+                    out[np.uint64(lo) + i] = x[i]
 
 
 @njit(**OPTIONS)
@@ -360,12 +361,12 @@ def _summed(rows, n, multipliers, at, lo, count, total):  # type: ignore[no-unty
     """The wrench of all rows of an item with their multipliers."""
     for c in range(total.shape[0]):
         out = total[c]
-        for i in range(count):
+        for i in range(np.uint64(count)):
             out[i] = 0.0
         for r in range(n):
             f, x = multipliers[at + r], rows[r, c]
-            for i in range(count):
-                out[i] += f[lo + i] * x[i]
+            for i in range(np.uint64(count)):
+                out[i] += f[np.uint64(lo) + i] * x[i]
 
 
 @njit(**OPTIONS)

@@ -20,7 +20,7 @@ LARGEST_STROKE = 0.1  # of the mechanism's size, likewise
 LARGEST_SWING = 0.5  # of its largest rate that a driver's rate may change between two inner steps
 MOST_INNER = 100_000  # inner steps between two asked times
 FARTHEST = 10_000_000  # largest turns or strokes of a driver between two asked times
-KEPT_INSTANTS = 4096  # asked times up to which the inner ones are kept for the next design
+KEPT_INSTANTS = 100_000  # asked times up to which the inner ones are kept for the next design
 TURNING = ("angle", "turn")  # kinds of drivers
 MOST_NUMBERS = 200_000_000  # of the state of a run with inner steps: 1.6 GB
 
