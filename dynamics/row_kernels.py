@@ -82,7 +82,7 @@ def _point(item, number, origin, rotation, lo, count, point):  # type: ignore[no
 @dated
 def _planar_rows(item, number, origin, rotation, given, lo, count, point, rows):  # type: ignore[no-untyped-def]
     """Write the rows of one planar item (rows x 3 x lane) and its point (2 x lane)."""
-    kind, k, n = item[KIND], item[FIRST], item[SECOND]
+    kind, k, n, here = item[KIND], item[FIRST], item[SECOND], np.uint64(lo)
     _point(item, number, origin, rotation, lo, count, point)
     for r in range(item[ROWS]):
         for c in range(rows.shape[1]):
@@ -95,7 +95,7 @@ def _planar_rows(item, number, origin, rotation, given, lo, count, point, rows):
         at = AXIS_A if kind == SLIDE2 else NORMAL_A
         x, y, c, s = number[at], number[at + 1], rotation[k, 0, 0], rotation[k, 1, 0]
         for i in range(np.uint64(count)):
-            rows[0, 0, i], rows[0, 1, i] = c[np.uint64(lo) + i] * x - s[np.uint64(lo) + i] * y, s[np.uint64(lo) + i] * x + c[np.uint64(lo) + i] * y
+            rows[0, 0, i], rows[0, 1, i] = c[here + i] * x - s[here + i] * y, s[here + i] * x + c[here + i] * y
         if kind == P2:
             for i in range(np.uint64(count)):
                 rows[1, 2, i] = 1.0
@@ -105,17 +105,17 @@ def _planar_rows(item, number, origin, rotation, given, lo, count, point, rows):
     elif kind == RACK2:
         x, y, c, s = number[AXIS_B], number[AXIS_B + 1], rotation[n, 0, 0], rotation[n, 1, 0]
         for i in range(np.uint64(count)):
-            rows[0, 0, i], rows[0, 1, i] = s[np.uint64(lo) + i] * y - c[np.uint64(lo) + i] * x, -s[np.uint64(lo) + i] * x - c[np.uint64(lo) + i] * y
+            rows[0, 0, i], rows[0, 1, i] = s[here + i] * y - c[here + i] * x, -s[here + i] * x - c[here + i] * y
             rows[0, 2, i] = -number[NUMBER]
     elif kind in (CAM2, FLAT2):
         for c in range(3):
             for i in range(np.uint64(count)):
-                rows[0, c, i] = given[item[GIVEN], c, np.uint64(lo) + i]
+                rows[0, c, i] = given[item[GIVEN], c, here + i]
     else:
         x, y, c, s = number[A], number[A + 1], rotation[k, 0, 0], rotation[k, 1, 0]
         for i in range(np.uint64(count)):
-            dx = point[0, i] - origin[0, k, 0, np.uint64(lo) + i] - c[np.uint64(lo) + i] * x + s[np.uint64(lo) + i] * y
-            dy = point[1, i] - origin[0, k, 1, np.uint64(lo) + i] - s[np.uint64(lo) + i] * x - c[np.uint64(lo) + i] * y
+            dx = point[0, i] - origin[0, k, 0, here + i] - c[here + i] * x + s[here + i] * y
+            dy = point[1, i] - origin[0, k, 1, here + i] - s[here + i] * x - c[here + i] * y
             length = np.sqrt(dx * dx + dy * dy)
             scale = 1.0 / length if length > 0.0 else 0.0
             rows[0, 0, i], rows[0, 1, i] = dx * scale, dy * scale
