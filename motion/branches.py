@@ -13,11 +13,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..common.status import NO_ASSEMBLY
 from ..common.status import SINGULAR as DEAD_POINT
 from ..mechanism.plans.plan import Array
 from ..runtime.program import GroupStep, Program
+from ..runtime.sequence import Ints
 from .change_points import BLURRED, MEETING, bottom, change_point_at
 from .closer_look import part_of, quality, sampled
 from .course import Course
@@ -183,7 +185,11 @@ def _spots(solution: Solution, step: GroupStep, course: Course) -> list[tuple[fl
     found = np.zeros(max(n - 1, 0), dtype=np.int64)
     if n > 1:
         marks(quality(solution, step)[0], solution.state, t, step.phi_rows, step.solver.closed_form, found)
-    spots = [(float(t[k]), float(t[k + 1]), int(found[k])) for k in np.flatnonzero(found != NOTHING)]
+    where = np.flatnonzero(found != NOTHING)
+    short = t[where + 1] - t[where] <= 1e-9 * (t[-1] - t[0])
+    short[short] = _jumping(t, solution.state[:2, step.h_rows], where[short])
+    carried = {float(t[k]) for k in where[short].tolist()}
+    spots = [(float(t[k]), float(t[k + 1]), int(found[k])) for k in where.tolist()]
     ended = solution.stop
     failed = ended is not None and ended.group == name and n < len(t) and ended.time == t[n]
     if failed:
@@ -195,8 +201,7 @@ def _spots(solution: Solution, step: GroupStep, course: Course) -> list[tuple[fl
         if mark in (NEAR, NEAR_AND_LONG):
             clear = cleared(low, high) and not (failed and high == t[n])  # what cannot be closed is not
             mark = NEAR if not clear else LONG if mark == NEAR_AND_LONG else NOTHING
-        carried = mark == LONG and high - low <= 1e-9 * (t[-1] - t[0]) and _carried(solution, step, low, high)
-        if mark != NOTHING and not carried and not bridged(low, high):
+        if mark != NOTHING and not (mark == LONG and low in carried) and not bridged(low, high):
             due.append((low, high, mark))
     return due
 
@@ -297,9 +302,15 @@ def _astray(solution: Solution, step: GroupStep, path: Array) -> Array:
 def _carried(solution: Solution, step: GroupStep, low: float, high: float) -> bool:
     """Whether what a group hangs on jumps between two very near instants, as formulas may: the group goes with it."""
     part, lanes = part_of(solution, step, np.array([low, high]))
-    h, rates = part.state[:2, step.h_rows][:, :, lanes]
-    ways = 10 * (high - low) * np.abs(rates).max(axis=1) + 1e-7 * np.abs(h).max()
-    return bool((np.abs(h[:, 1] - h[:, 0]) > ways).any())
+    return bool(_jumping(np.array([low, high]), part.state[:2, step.h_rows][:, :, lanes], np.array([0]))[0])
+
+
+def _jumping(time: Array, h: Array, at: Ints) -> NDArray[np.bool_]:
+    """Whether h (value and rate x row x lane) jumps in steps that begin at some lanes: ten times what rates tell."""
+    low, high = h[:, :, at], h[:, :, at + 1]
+    ways = 10 * (time[at + 1] - time[at]) * np.maximum(np.abs(low[1]), np.abs(high[1]))
+    largest = np.maximum(np.abs(low[0]), np.abs(high[0])).max(axis=0, initial=0.0)
+    return np.asarray((np.abs(high[0] - low[0]) > ways + 1e-7 * largest).any(axis=0))
 
 
 def _shared(solution: Solution, step: GroupStep, low: float, high: float) -> float | None:

@@ -166,3 +166,24 @@ def test_few_instants_about_a_driver_at_rest() -> None:
     for name, point in few.results.points.items():
         # where branches meet, the motion is bridged; a bridge is kept when it is as exact as this
         assert np.abs(point.position - many.results.points[name].position[whole]).max() < INEXACT * model.size
+
+
+def test_what_is_suspicious_everywhere_is_not_solved_anew_step_by_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pin 4e29 m away made every step suspicious, and each of them was solved again: 190,000 times, in a minute."""
+    from pathlib import Path
+
+    from assurgent.motion import branches, closer_look
+
+    calls = 0
+
+    def counted(*given: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        return closer_look.part_of(*given)
+
+    monkeypatch.setattr(branches, "part_of", counted)
+    m = Mechanism.load(Path(__file__).parents[1] / "data" / "mechanisms" / "invariance-platform.toml")
+    m.points["b1"] = [1.2, -4e29]
+    with pytest.raises(AssemblyError, match=r"g4-.* at t = 0 s: .*dead point"):
+        m.run(method="global-sparse")
+    assert calls < 1000
