@@ -12,7 +12,7 @@ from ..dynamics.methods import body_method
 from ..dynamics.posture import Posture
 from ..mechanism.model import FRAME, Array, Body, Joint, Mass, Model, Simulation
 
-REPEATED, ROUNDS = 20_000, 6  # bodies of all evaluations of a round; of the rounds the first is not counted
+REPEATED, ROUNDS = 20_000, 9  # bodies of all evaluations of a round; of the rounds the first is not counted
 
 
 def pendulum(n: int, spatial: bool = False, angle: float = 0.1) -> tuple[Model, Posture]:
@@ -72,15 +72,16 @@ def repeated() -> Callable[..., None]:
 
 
 def seconds(name: str, spatial: bool, counts: Sequence[int]) -> list[float]:
-    """Return the processor time of a right-hand side of a method, by the number of bodies."""
-    found, many = [], repeated()
-    for n in counts:
-        method = body_method(name)(*pendulum(n, spatial))
-        K, repeats = np.zeros((1, len(method.y))), max(1, REPEATED // n)
-        best = np.inf
-        for turn in range(ROUNDS):
+    """Return the processor time of a right-hand side of a method, by the number of bodies, which take turns."""
+    many = repeated()
+    methods = [body_method(name)(*pendulum(n, spatial)) for n in counts]
+    slopes = [np.zeros((1, len(method.y))) for method in methods]
+    best = np.full(len(counts), np.inf)
+    for turn in range(ROUNDS):
+        for k, (n, method, K) in enumerate(zip(counts, methods, slopes, strict=True)):
+            repeats = max(1, REPEATED // n) if turn else 1
             begin = time.thread_time()
-            many(method.ints, method.x, method.y, K, repeats if turn else 1)
-            best = min(best, (time.thread_time() - begin) / repeats) if turn else best
-        found.append(best)
-    return found
+            many(method.ints, method.x, method.y, K, repeats)
+            if turn:
+                best[k] = min(best[k], (time.thread_time() - begin) / repeats)
+    return [float(x) for x in best]
