@@ -50,13 +50,12 @@ class PositionsAlone:
             if step is None or group is None or group.branches or not all(map(self._known, step.h_rows.tolist())):
                 continue
             n_par, par_at = len(group.parameters), self._par_at(item)
-            base = self._base(i, item) if n_par else None
-            if base is None:
+            if n_par == 0 or not self._linear(i, item):
                 continue
             self._common.append((i, item, self.n_rows))
             self._places[i] = len(tables)
             tables += [len(step.phi_rows), n_par, par_at]
-            for row, still in zip(step.phi_rows.tolist(), np.ptp(base, axis=1) == 0.0, strict=True):
+            for row, still in zip(step.phi_rows.tolist(), self._still(i, item), strict=True):
                 tables += [row, self.n_rows, int(still)]
                 self.n_rows += 1 + n_par
         self.tables: Ints = np.array(tables, dtype=np.int64)
@@ -93,16 +92,29 @@ class PositionsAlone:
         sequence.run("td", grid, state, np.array([0, len(grid)]), signs, [i], numbers=numbers)
         return np.array(state[0, step.phi_rows])
 
-    def _base(self, i: int, item: Item) -> Array | None:
-        """Return φ without its parameters where it is linear in them, as the times of the motion and two sets tell."""
-        compiled = self.compiled
-        program, grid = compiled.mechanism.program, compiled.time
-        state = np.zeros((3, program.n_rows, len(grid)))
-        sequence = program.sequence
+    def _anywhere(self) -> tuple[Array, Array]:
+        """Return some times and a state with the constants in it, and drivers far from each other and from the motion.
+
+        What groups have in common for all designs must not be told from the asked times: these may not show a motion.
+        """
+        compiled, grid = self.compiled, np.linspace(-2.9, 3.3, 9)
+        program = compiled.mechanism.program
+        sequence, state = program.sequence, np.zeros((3, program.n_rows, len(grid)))
         edges = np.array([0, len(grid)])
         sequence.run("constants", grid, state, edges, np.zeros((1, 0)), sequence.of_kind("constants"))
-        if len(compiled.driver_rows):
-            state[:, compiled.driver_rows] = sequence.drive(grid, sequence.numbers)[:3]
+        for k, row in enumerate(compiled.driver_rows.tolist()):
+            state[0, row] = np.roll(grid, k)
+        return grid, state
+
+    def _still(self, i: int, item: Item) -> list[bool]:
+        """Return for each φ whether, without its parameters, it is the same at any time and wherever drivers are."""
+        grid, state = self._anywhere()
+        base, _ = self._slopes(i, item, grid, state)
+        return [bool(x) for x in np.ptp(base, axis=1) == 0.0]
+
+    def _linear(self, i: int, item: Item) -> bool:
+        """Return whether φ is linear in the parameters, as two sets of them tell."""
+        sequence, (grid, state) = self.compiled.mechanism.program.sequence, self._anywhere()
         base, slopes = self._slopes(i, item, grid, state)
         at, n_par = self._par_at(item), len(slopes)
         nominal = sequence.numbers[at : at + n_par]
@@ -110,8 +122,8 @@ class PositionsAlone:
             found = self._at(i, item, grid, state, parameters)
             miss = np.abs(found - base - np.tensordot(parameters, slopes, 1)).max()
             if not miss <= LINEAR * max(np.abs(found).max(), 1e-300):
-                return None
-        return base
+                return False
+        return True
 
     def _slopes(self, i: int, item: Item, grid: Array, state: Array) -> tuple[Array, Array]:
         """Return φ without its parameters, and what each of them adds: base[φ, lane], slopes[parameter, φ, lane]."""

@@ -239,4 +239,4 @@ def cosines(  # type: ignore[no-untyped-def]
                 _square(G[g], sizes[g], CN[e], count, length)
                 _square(H, f, CR[e], count, share)
                 for lane in range(np.uint64(count)):
-                    out[e, lo + lane] = share[lane] / length[lane]
+                    out[e, np.uint64(lo) + lane] = share[lane] / length[lane]

@@ -57,4 +57,4 @@ def times_of(model: Model, times: Any) -> Array:
         raise InputError(
             f"times: they are increasing numbers from the start of the simulation ({start:g}) on - put them in order"
         )
-    return asked
+    return asked.copy()  # the caller may go on writing into his own

@@ -44,9 +44,10 @@ def inner_steps(program: Program, time: Array, numbers: Array, values: Array | N
     # all designs have the same drivers, and one design after the other is asked for at the same times
     turns = all(driver.kind in TURNING for driver in drivers.values())
     asked = time.tobytes(), 0.0 if turns else float(numbers[sequence.size_place])
-    if sequence.inner is None or sequence.inner[0] != asked:
-        sequence.inner = asked, _inner_steps(program, time, numbers, None)
-    return sequence.inner[1]
+    kept = sequence.inner
+    if kept is None or kept[0] != asked:
+        kept = sequence.inner = asked, _inner_steps(program, time, numbers, None)
+    return kept[1]
 
 
 def _inner_steps(program: Program, time: Array, numbers: Array, values: Array | None) -> Array:

@@ -15,7 +15,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-PROJECT = __name__.partition(".")[0]
+PROJECT = __name__.partition(".")[0] + "."
 WIDE = '"prefer-vector-width"="512"'  # an attribute of LLVM's that llvmlite has no name for
 when_compiling: list[Callable[[], None]] = []  # called when something is compiled that was not found on disk
 
@@ -155,7 +155,7 @@ def widen_literals() -> None:
 def widen_vectors() -> None:
     """Let our compiled functions fill the vectors of AVX-512: on Intel's processors LLVM takes half of one by itself.
 
-    Of sweeps over lanes that is a fifth to a third of the time. Other processors do not heed it.
+    Of sweeps over lanes that is a fifth to a third of the time. Where LLVM takes whole ones by itself nothing changes.
     """
     from numba.core.base import BaseContext
 

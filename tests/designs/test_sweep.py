@@ -263,3 +263,27 @@ def test_pictures_of_sweeps(tmp_path: Path) -> None:
         picture = tmp_path / f"{name}.svg"
         assert main(["plot", str(path), "-o", str(picture), "--names", "transmission"]) == 0
         assert "transmission" in picture.read_text("utf-8") or "<svg" in picture.read_text("utf-8")
+
+
+@pytest.mark.parametrize("times", [[1.0], [0.6, 0.8, 1.0]])
+def test_asked_times_that_show_no_motion_do_not_hide_it(times: list[float]) -> None:
+    """The slider's way from the start to the first asked time was left out where it rests at all asked times."""
+    m = Mechanism("slider", rod=0.5)
+    for name, place in {"A": (0, 0), "B": (0.45, 0.4), "C": (0.1, 0.1), "D": (0.7, 0)}.items():
+        m.point(name, place)
+    m.body("frame", ["A", "D"])
+    m.body("slider", ["C"])
+    m.body("rod", ["C", "B"], length="rod")
+    m.body("rocker", ["D", "B"], length=0.5)
+    m.joint("G", "P", ["frame", "slider"], at="C", through="A", axis=[1, 0])
+    for name, bodies in {"C": ["slider", "rod"], "B": ["rod", "rocker"], "D": ["frame", "rocker"]}.items():
+        m.joint(name, "R", bodies, at=name)
+    m.driver("s", joint="G", displacement="0.1 + 0.6*min(t, 0.5)")
+    m.simulation.update(stop=1, step=0.01)
+    rods = [0.5, 0.52]
+    found = sweep(m.data(), "slider", None, {"rod": np.array(rods)}, ["max(B.x)", "min(C.x)"], np.array(times)).found
+    for k, rod in enumerate(rods):
+        points = m.run(times=times, rod=rod).points
+        assert found["max(B.x)"][k] == pytest.approx(points["B"].position[:, 0].max(), abs=1e-12)
+        assert found["min(C.x)"][k] == pytest.approx(points["C"].position[:, 0].min(), abs=1e-12)
+        assert points["C"].position[0, 0] == pytest.approx(0.4, abs=1e-12)

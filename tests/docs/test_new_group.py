@@ -28,10 +28,10 @@ ONE_SCREEN = 60
 def test_the_specification_compiles() -> None:
     (text,) = re.findall(r"```toml\n(.*?)```", RECIPE, re.DOTALL)
     spec = parse_spec(text, "docs/new-group.md")
-    compiled = compile_spec(spec, "my.toml")
+    compiled = compile_spec(spec, "my-group.toml")
     assert find_entry(spec.name) is None  # a new type, not one of the library
     compile(compiled.module.text, "module", "exec")
-    for command in ("generate my.toml", f"verify {spec.name}", f"show {spec.name}"):
+    for command in ("generate my-group.toml", f"verify {spec.name}", f"show {spec.name}"):
         assert f"assurgent {command}" in PAGE
 
 

@@ -353,3 +353,16 @@ def test_results_of_another_mechanism_are_refused(tmp_path: Path) -> None:
     for draw in (lambda: m.plot(found), lambda: m.animate(found, tmp_path / "x.svg")):
         with pytest.raises(InputError, match="results of another mechanism, 'the other'"):
             draw()
+
+
+def test_what_the_caller_does_with_his_times_afterwards_is_his_own() -> None:
+    """They were kept for the next run, and changed with the caller's array."""
+    m = Mechanism.load(Path(__file__).parents[2] / "examples" / "four-bar.toml")
+    asked = np.linspace(0.0, 1.0, 2001)  # so near to each other that no inner times are needed
+    times = asked.copy()
+    first = m.run(times)
+    times *= 1000.0  # ms for a plot
+    again = m.run(asked)
+    for found in (first, again):
+        np.testing.assert_array_equal(found.time, asked)
+    np.testing.assert_array_equal(again.points["P"].position, first.points["P"].position)
