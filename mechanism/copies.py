@@ -58,6 +58,8 @@ class _Copy:
                 self.fail(f"there is no body '{body}'{nearest(body, self.tables['bodies'])}")
             if body == "frame":
                 self.fail("the frame is there once - leave it out; its points are copied where the copy needs them")
+            if not isinstance(self.tables["bodies"][body], dict):
+                self.fail(f"[bodies] {body} is no table - write [bodies.{body}] points = [...]")
         instead = entry.get("points", {})
         if not isinstance(instead, dict) or not all(isinstance(p, str) for p in instead.values()):
             self.fail('points says which point stands for which: points = { M1 = "M2" }')
@@ -114,8 +116,9 @@ class _Copy:
         held = {name: _numbers(points[name], known) for name in places if name not in moving}
         first = {name: place for name, place in places.items() if place is not None}
         ends = {name: place for name, place in held.items() if place is not None}
-        if len(first) < len(places) or len(ends) < len(held):
-            return  # a formula that has no value: the reader says so
+        missing = len(first) < len(places) or len(ends) < len(held)
+        if missing or any(len(place) != 2 for place in (*first.values(), *ends.values())):
+            return  # a formula that has no value, or a place with three coordinates: the reader says so
         bodies = self.tables["bodies"]
         lengths = [pair for b in self.bodies for pair in _distances(bodies[f"{b}_{self.name}"], first, known)]
         for name, place in followed(first, ends, lengths).items():
@@ -125,7 +128,8 @@ class _Copy:
     def shared(self, point: str) -> bool:
         """Return whether a point belongs to a body that is none of the copy."""
         own = {f"{b}_{self.name}" for b in self.bodies}
-        return any(point in body.get("points", ()) for name, body in self.tables["bodies"].items() if name not in own)
+        others = (body for name, body in self.tables["bodies"].items() if name not in own and isinstance(body, dict))
+        return any(point in body.get("points", ()) for body in others)
 
     def called(self, name: str, taken: Mapping[str, Any]) -> str:
         found = f"{name}_{self.name}"

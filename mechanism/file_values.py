@@ -12,14 +12,13 @@ from ..common.errors import InputError, nearest
 from ..common.expressions import FormulaError
 from . import functions
 from .arguments import shown as shown
-from .functions import Expression, excerpt
+from .functions import LARGEST, Expression, excerpt
 from .model import Array
 from .numbers import arithmetic
 from .numbers.traced import Traced
 from .tables import Table, read_table
 
 Where = tuple[str, ...]
-LARGEST = 1e100  # far beyond every mechanism in SI units; its cube is still a number
 _KEY = r"(?:\"(?:[^\"\\]|\\.)*\"|'[^']*'|[A-Za-z0-9_-]+)"
 _DOTTED = re.compile(rf"\s*({_KEY}(?:\s*\.\s*{_KEY})*)\s*(=|\])")
 _NESTED = ("bodies", "groups")  # tables of tables: the table is [bodies.crank], the key stands in it

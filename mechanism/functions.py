@@ -27,6 +27,7 @@ CONSTANTS: dict[str, float] = {"pi": math.pi, "e": math.e}
 _FACTORIALS = np.array([[1.0], [1.0], [2.0], [6.0]])
 _RATES = ("value", "rate", "acceleration")
 JUMPING = ("if", "sign", "floor")
+LARGEST = 1e100  # far beyond every mechanism in SI units; its cube is still a number
 _Step = tuple[str, Any, int]  # what, its name or value, number of arguments
 
 
@@ -212,14 +213,17 @@ class Expression:
         return name, {**self.constants, name: value}
 
     def check(self, x: Array, where: str) -> None:
-        """Refuse values of the variable at which the function or its first two derivatives are not finite."""
+        """Refuse values of the variable at which the function or one of two derivatives is none, or too large."""
         places = np.atleast_1d(np.asarray(x, dtype=np.float64)).ravel()
-        bad = ~np.isfinite(self(places)[:3])
+        values = self(places)[:3]
+        bad = ~(np.abs(values) <= LARGEST)
         if bad.any():
             column = int(np.argmax(bad.any(axis=0)))
             row = int(np.argmax(bad[:, column]))
+            finite = np.isfinite(values[row, column])
             raise InputError(
-                f'{where}: the {_RATES[row]} of "{excerpt(self.text)}" is not a finite number at '
+                f'{where}: the {_RATES[row]} of "{excerpt(self.text)}" is '
+                f"{f'out of range (numbers go up to {LARGEST:g})' if finite else 'not a finite number'} at "
                 f"{self.variable} = {places[column]:.12g} - correct the formula, or leave that value out"
             )
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from . import geometry
 from .bodies import check_name
-from .file_values import LARGEST, Source, Where
-from .functions import excerpt
+from .file_values import Source, Where
+from .functions import LARGEST, excerpt
 from .gear_axes import wheels
 from .geometry import GeometryError
 from .model import FRAME, Array, Follower, Friction, Joint

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..mechanism import jets
-from ..mechanism.functions import Expression, expression
+from ..mechanism.functions import LARGEST, Expression, expression
 from ..mechanism.model import Array, Function, Model, PointForce, Torque
 from ..mechanism.tables import Table
 
@@ -374,7 +374,7 @@ def values(functions: Sequence[Function], x: Array, order: int = 3) -> tuple[Arr
 
 # ---- what the user hears ------------------------------------------------------------------------------------------
 def check_times(model: Model, times: Array) -> None:
-    """Refuse times at which a driver or a load has no finite value, or that its table does not reach."""
+    """Refuse times at which a driver or a load has no value, or too large a one, or that its table does not reach."""
     origin = str(model.origin or model.name or "mechanism")
     named: list[tuple[Any, str]] = [(d.motion, f"{origin}: [drivers] {d.name}") for d in model.drivers.values()]
     for item in model.loads:
@@ -384,7 +384,7 @@ def check_times(model: Model, times: Array) -> None:
         if not isinstance(function, Expression):
             function.check(times, where)
     formulas = [(f, where) for f, where in named if isinstance(f, Expression)]
-    _, bad = write([f for f, _ in formulas])(np.ascontiguousarray(times, dtype=np.float64), 2)
-    if bad:
+    found, bad = write([f for f, _ in formulas])(np.ascontiguousarray(times, dtype=np.float64), 2)
+    if bad or np.abs(found).max(initial=0.0) > LARGEST:
         for function, where in formulas:
             function.check(times, where)

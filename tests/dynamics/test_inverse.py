@@ -1,11 +1,13 @@
 """Inverse dynamics: power balance, three schemes, actuators, Newton-Euler, and back from forward motion."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy.interpolate import BPoly
 
+from assurgent import Mechanism
 from assurgent.common.errors import InputError
 from assurgent.dynamics.body_kernels import imbalance
 from assurgent.dynamics.forward import simulate
@@ -267,3 +269,13 @@ def test_torque_of_a_cam_that_lifts_a_sprung_mass(read, scheme):
     pressed = 0.3 * (9.81 - e * w * w * sine) + 400 * y  # the spring is y shorter than when it is free
     assert found.drivers["q"].effort == pytest.approx(pressed * e * cosine + 0.5 * 9.81 * 0.004 * cosine, abs=1e-11)
     assert np.abs(found.reactions["C"].force[:, 1]) == pytest.approx(np.abs(pressed), abs=1e-10)
+
+
+def test_forces_that_are_too_large_for_their_reactions_are_refused() -> None:
+    """A force of 1e300 N gave infinite reactions, with exit code 0."""
+    m = Mechanism.load(Path(__file__).parents[2] / "examples" / "four-bar.toml")
+    m.forces["push"] = {"body": "coupler", "point": "C", "force": ["floor(1e300)", 0]}
+    with pytest.raises(
+        InputError, match=r"push: the value of .* is out of range \(numbers go up to 1e\+100\) at t = 0"
+    ):
+        m.inverse([0.0, 0.1])

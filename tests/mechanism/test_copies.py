@@ -64,3 +64,15 @@ def test_wrong_copies(fields: dict[str, object], says: str) -> None:
     m.copies["x"] = fields  # type: ignore[assignment]
     with pytest.raises(InputError, match=r"\[copies\.x\]: .*" + says):
         m.model()
+
+
+def test_a_copy_of_what_is_no_body_or_stands_nowhere_is_refused() -> None:
+    """Both ended in Python's own words: the first body of a copy was a list, one of its points a table."""
+    m = Mechanism.load(EXAMPLES / "six-leg-walker.toml")
+    m.bodies["upper_rod"] = [1]  # type: ignore[assignment]
+    with pytest.raises(InputError, match=r"\[copies\.\w+\]: \[bodies\] upper_rod is no table"):
+        m.model()
+    m = Mechanism.load(EXAMPLES / "six-leg-walker.toml")
+    m.points["U"] = {"a": 1}
+    with pytest.raises(InputError, match=r"\[points\] U: is a list of 2 numbers"):
+        m.model()
