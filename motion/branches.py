@@ -33,6 +33,7 @@ ROUNDS, FEW = 60, 8  # of looking and solving again: of a stretch of a run, and 
 WINDOW, BESIDE = 320, 32  # lanes of a stretch, and those at its ends that the next one looks at as well
 MOST = 64  # further lanes for one of a stretch
 ZOOMS, SAMPLES = 16, 17
+FINEST = 8  # spacings of time of a step that is not divided any more
 TORN = 1e-3  # of the mechanism's size: so far a group does not move in no time
 
 
@@ -138,8 +139,9 @@ def _mend(solution: Solution, name: str, course: Course, horizon: float = np.inf
         if low >= horizon or (solution.stop is not None and low > solution.stop.time):
             break
         if mark == LONG:
-            course.extra += np.linspace(low, high, 5)[1:-1].tolist()
-            again = True
+            if high - low > FINEST * np.spacing(abs(high)):  # beside an end there are always steps that rates miss
+                course.extra += np.linspace(low, high, 5)[1:-1].tolist()
+                again = True
             continue
         if solution.solved == 0:  # the run begins where branches meet, or cannot begin
             kind, times, high = "zero", solution.time[:1], float(solution.time[min(1, len(solution.time) - 1)])

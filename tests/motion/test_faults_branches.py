@@ -216,3 +216,14 @@ def test_the_last_instant_before_a_driver_rests_at_a_change_point_has_digits_or_
     crank, rocker = (np.linalg.norm(found.results.points[name].velocity, axis=1) for name in ("p2", "p3"))
     k = (2.94 + 1.21) / (2.94 - 1.21)  # the rocker turns at most by this factor faster than the crank
     assert (rocker <= 1.01 * k * crank + 1e-12).all()
+
+
+def test_a_group_is_looked_at_though_the_one_it_hangs_on_comes_to_an_end() -> None:
+    """Beside the triad's end steps are divided to the last digit: the dyad that waited for it was stopped at once."""
+    coarse, fine = outcome("waits-behind"), outcome("waits-behind", 0.1314 / 60)
+    for found in (coarse, fine):
+        assert found.stop is not None
+        assert found.stop.time == pytest.approx(3.7077378, abs=1e-6)
+    assert coarse.results.time[-1] == pytest.approx(3.6792)
+    here, there = coarse.results.points["p8"], fine.results.points["p8"]
+    np.testing.assert_allclose(here.position, there.position[: 60 * len(here.position) : 60], atol=1e-9)
