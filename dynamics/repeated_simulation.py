@@ -136,9 +136,8 @@ class Again:
             if chosen not in self._planned:
                 return None
             structure, program = self._planned[chosen]
-            constants, carriers = [
-                replaced(part, lambda x: of[x.index], self._plain) for part in (program.constants, program.carriers)
-            ]
+            constants = replaced(program.constants, lambda x: of[x.index], self._plain)
+            carriers = replaced(program.carriers, lambda x: of[x.index], self._plain)
             driven = driven_by(model, chosen)
             return structure, program.at_design(driven, constants, carriers, values[self._places[chosen], 0])
 
