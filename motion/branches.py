@@ -159,6 +159,9 @@ def _mend(solution: Solution, name: str, course: Course, horizon: float = np.inf
             # branches that meet just outside of the run, or at its very end, take digits, too
             change_point = change_point_at(solution, step, float(ends[-1]), high - low, outside=True)
             kind = "zero" if change_point is not None else "through" if mark == JUMP else "clear"
+        if kind == "open" and (earlier := _flipped(solution, step, float(times[0]), high - low)) is not None:
+            # not this group comes apart: the one that it hangs on has left its branch
+            step, name, kind = earlier, earlier.plan.name, "zero"
         if kind == "open":
             _end(solution, step, float(times[0]), NO_ASSEMBLY)
         elif kind == "zero":
@@ -299,6 +302,25 @@ def _astray(solution: Solution, step: GroupStep, path: Array) -> Array:
     long = np.isin(marked, (LONG, NEAR_AND_LONG)) & (t[-1] - t[1:] > 4 * np.diff(t))
     between = t[:-1][long][:, None] + np.diff(t)[long][:, None] * np.arange(1, 8) / 8
     return np.union1d(path, between) if long.any() else path[:0]
+
+
+def _flipped(solution: Solution, step: GroupStep, time: float, width: float) -> GroupStep | None:
+    """Return the group before another that changes its branch at a time: it jumps, and what it hangs on does not.
+
+    Its rates at the time itself may be anything.
+    """
+    beside, first = max(1e-6 * width, 8 * np.spacing(abs(time))), np.array([0])
+    ends, sequence = np.clip([time - beside, time + beside], *solution.span), solution.program.sequence
+    for i in sequence.groups.values():
+        earlier = sequence.items[i].group_step
+        if earlier is None or earlier.plan.name == step.plan.name:
+            return None
+        if earlier.solver.closed_form:
+            part, lanes = part_of(solution, earlier, ends)
+            h, phi = (part.state[:2, rows][:, :, lanes] for rows in (earlier.h_rows, earlier.phi_rows))
+            if _jumping(ends, phi, first)[0] and not _jumping(ends, h, first)[0]:
+                return earlier
+    return None
 
 
 def _carried(solution: Solution, step: GroupStep, low: float, high: float) -> bool:
