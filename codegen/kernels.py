@@ -9,8 +9,6 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-import sympy as sp
-
 from . import ir
 from .blocks import Block
 from .closedform import ClosedForm
@@ -20,8 +18,6 @@ from .linear import (
     EXPLICIT_ORDER,
     BlockSolver,
     Namer,
-    cofactors,
-    determinant,
     factor_blocks,
     factor_elimination,
     row_squares,
@@ -31,6 +27,7 @@ from .linear import (
 )
 from .orders import Orders, Row, companions, rate_names
 from .position_kernel import closed_form_position
+from .row_lengths import squared_volume
 from .tensor_kernel import tensor_acceleration
 from .value_numbering import Pool, Value
 
@@ -57,9 +54,6 @@ PIVOTING = (
     "compared with the pivot's, and of every entry one of the two is chosen. aIJ_2 is entry aIJ after its next change."
 )
 Vectors = list[tuple[str, Sequence[str]]]
-
-
-OF_A_DISTANCE = 20  # operations at most of a constraint that is tried as a distance between two points
 
 
 class _Builder:
@@ -276,23 +270,9 @@ class _Builder:
                 ratio = pool.extreme(sizes, smallest=True) / pool.extreme(sizes, smallest=False)
                 value = ratio * ratio
             else:
-                value = pool.lift(determinant(a, cofactors(a)))
-                squares = [self.row_square_of_lengths(pool, block, row) for row in block.rows]
-                if None in squares:
-                    value = value * value / pool.product([pool.sum([v * v for v in row]) for row in a])
-                else:  # the same for all lanes: one division for all of them
-                    scale = 1 / pool.product([v for v in squares if v is not None])
-                    value = value * value * pool.assign(pool.fresh("scale"), scale)
+                value = squared_volume(pool, self.d, block, a)
             least = pool.extreme([least, value], smallest=True) if value.constant is None else least
         return [pool.assign(pool.fresh("indicator"), least).name]
-
-    def row_square_of_lengths(self, pool: Pool, block: Block, row: int) -> Value | None:
-        """|row of Φ_φ|² where the constraint makes it a function of lengths alone, as a distance does; or None."""
-        Phi, columns = self.d.Phi[row], [self.d.phi.symbols[c] for c in block.columns]
-        if sp.count_ops(Phi) > OF_A_DISTANCE:
-            return None
-        square = sp.expand(sum(sp.diff(Phi, x) ** 2 for x in columns) - 4 * Phi)
-        return pool.freeze(square) if square.free_symbols <= set(self.d.par.symbols) else None
 
     def position(self, form: ClosedForm) -> None:
         vectors: Vectors = [("h", self.h), ("par", self.par), ("branch", form.branches)]

@@ -11,7 +11,7 @@ import numpy as np
 from . import geometry
 from .bodies import check_name
 from .file_values import Source, Where
-from .functions import LARGEST, excerpt
+from .functions import excerpt
 from .gear_axes import wheels
 from .geometry import GeometryError
 from .model import FRAME, Array, Follower, Friction, Joint
@@ -295,8 +295,6 @@ class JointBuilder:
                 (*where, "profile"),
                 f'"{profile.text}" is not finite and smooth for all u from 0 to 2 pi - correct the formula',
             )
-        if np.abs(values).max() > LARGEST:
-            source.fail((*where, "profile"), f'"{profile.text}" is out of range - numbers go up to {LARGEST:g}')
         follower = source.table((*where, "follower"), table["follower"])
         source.keys((*where, "follower"), follower, ("point", "radius", "direction"), ("point",))
         if "radius" in follower and "direction" in follower:

@@ -127,7 +127,6 @@ WRONG = [
     (1, "radius = 2, axis", "radius = 0, axis", r"\[joints\] teeth.radius: is 0"),
     (1, '"3 + cos(u)"', '"3 + cos(t)"', r"\[joints\] cam.profile: column 9"),
     (1, '"3 + cos(u)"', '"1/u"', "is not finite and smooth"),
-    (1, '"3 + cos(u)"', '"floor(1e300)"', r"\[joints\] cam.profile: .* is out of range"),
     (1, "radius = 0.5 }", "radius = 0.5, direction = [1, 0] }", "keep one of them"),
     (1, 'point = "F"', 'point = "S"', r"\[joints\] cam.follower.point: there is no point of body 'follower'"),
     (1, 'bodies = ["hub", "disc"] }', 'bodies = ["hub", "disc"], at = "T" }', "has no meaning for a joint 'weld'"),
