@@ -11,7 +11,7 @@ import numpy as np
 
 from ..designs.objectives import timed_points
 from ..designs.population import Linkage, batch, random_linkages
-from ..designs.sweep_blocks import Sweeper
+from ..designs.sweep import sweep
 from ..facade import Mechanism
 from .data_files import FOLDER
 
@@ -19,13 +19,13 @@ JANSEN = ("a", "b", "c", "d", "ee", "f", "g", "h", "i", "j", "k", "l", "m")
 NUMBERS = ["max(P.y)", "range(P.x)", "length(P)", "transmission", "turn"]  # one of every kind
 
 
-def sweep_of(designs: int, instants: int) -> Callable[[int], Any]:
-    """Return a sweep of a four-bar to five numbers a design, by so many threads."""
+def sweep_of(count: int, instants: int) -> Callable[[int], Any]:
+    """Return what `assurgent sweep` does: a four-bar read, its designs run to five numbers each by so many threads."""
     data = tomllib.loads((FOLDER / "coupler-four-bar.toml").read_text("utf-8"))
-    sweeper = Sweeper(data, "four-bar", None, ["a", "b", "c"], NUMBERS, np.linspace(0.0, 1.0, instants))
-    sizes = np.random.default_rng(1).uniform(-0.1, 0.1, (designs, 3)) + np.array([2.0, 6.0, 5.0])
-    sweeper.block(sizes[:64])
-    return lambda threads: sweeper.block(sizes, threads)
+    sizes = np.random.default_rng(1).uniform(-0.1, 0.1, (3, count)) + np.array([[2.0], [6.0], [5.0]])
+    designs, times = dict(zip("abc", sizes, strict=True)), np.linspace(0.0, 1.0, instants)
+    sweep(data, "four-bar", None, {name: x[:64] for name, x in designs.items()}, NUMBERS, times)
+    return lambda threads: sweep(data, "four-bar", None, designs, NUMBERS, times, threads=threads)
 
 
 def five_numbers(run: Callable[[], Any]) -> Callable[[], list[float]]:

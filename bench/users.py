@@ -30,6 +30,7 @@ from .timing import least
 
 ROUNDS = 3  # of what takes a second; shorter actions are repeated more often
 INSTANTS = 361
+DESIGNS = 100_000  # of a sweep
 KEPT = 2  # calls after which all is made that is kept from one call to the next, and compiled
 LOOP = 50  # designs one after the other, as a search would ask for them
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -191,7 +192,7 @@ def _many(rounds: int) -> Iterator[Called]:
     """A sweep beside a loop with pylinkage, and by two threads; a population beside LInK's batch in NumPy."""
     # the five numbers are of positions, so that pylinkage's loop without rates is the same loop; the other row is the
     # loop of those who ask for rates as well
-    ours = design_rows.sweep_of(4000, INSTANTS)
+    ours = design_rows.sweep_of(DESIGNS, INSTANTS)
     for rates, function in ((False, "step_fast"), (True, "step_fast_with_kinematics")):
         what = f"pylinkage {function} / a design of a sweep, 361 instants reduced to five numbers, one thread"
         if lacking := _missing("pylinkage"):
@@ -204,8 +205,8 @@ def _many(rounds: int) -> Iterator[Called]:
                 peer()
 
         s = least({"sweep": lambda: ours(1), "peer": stepped}, rounds)
-        yield Called(what, Claim(what, s["peer"] / LOOP / (s["sweep"] / 4000), 100, True))
-    yield _by_two_threads("a sweep of 4,000 designs to five numbers", ours, rounds)
+        yield Called(what, Claim(what, s["peer"] / LOOP / (s["sweep"] / DESIGNS), 100, True))
+    yield _by_two_threads(f"a sweep of {DESIGNS:,} designs to five numbers", ours, rounds)
     what = "value with all 13 gradients of Jansen's leg / its value"
     if not (EXAMPLES / "jansen-leg.toml").is_file():
         yield Called(what, why="the examples are not installed")

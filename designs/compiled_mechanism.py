@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..common.errors import AssemblyError, AssurgentError, InputError, nearest
+from ..common.lines import aligned, whole_lines
 from ..common.status import MESSAGES, NO_ASSEMBLY
 from ..mechanism.arguments import names as names_in
 from ..mechanism.arguments import times_of
@@ -36,7 +37,7 @@ from ..runtime.time_functions import check_times
 from .batch import Batch, arrays_of, parts_of, series_of
 from .design_times import DesignTimes
 from .gradients import Gradients
-from .positions_alone import PositionsAlone, aligned, whole_lines
+from .positions_alone import PositionsAlone
 from .traceable import Traceable
 
 if TYPE_CHECKING:

@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..common.errors import InputError
+from ..common.lines import LINE, aligned
 from ..mechanism.model import Array
-from .positions_alone import LINE, aligned
 
 Ints = NDArray[np.int64]
 
@@ -87,7 +87,7 @@ def batch(linkages: Sequence[Linkage], angles: Any) -> Population:
     joints = np.concatenate(tables)
     places = np.concatenate([one.places for one in linkages], dtype=np.float64)
     most = max(counts)
-    rows = _room(len(linkages) + 2, 2 * most, len(turn))
+    rows = _room(len(linkages) + 3, 2 * most, len(turn))
     whole = np.zeros(len(linkages), dtype=np.bool_)
     address, side = _dyad()
     scratch = (

@@ -9,6 +9,7 @@ from numba import njit
 
 from ..runtime.sequencer import OPTIONS, sequence
 from ..runtime.sources import dated
+from ..runtime.streaming import WORTH, settle, stream
 from .design_kernels import NEVER
 
 FIXED, CRANK = -1, -2
@@ -43,14 +44,18 @@ def prepare(joints, places, side, steps, tables, numbers, signs, address):  # ty
 def run_population(address, side, begins, joints, places, cosine, sine, t, scratch, rows, whole):  # type: ignore[no-untyped-def]
     """Write rows[linkage, twice the joint plus component, lane] and whether each is assembled at every lane.
 
-    begins: where the joints of each linkage begin among all. The sequencer works where the positions are to stand; for
-    its pointers to rates, which nobody follows, there are two linkages more than asked for.
+    begins: where the joints of each linkage begin among all. There are three linkages more than asked for, two for the
+    pointers to rates, which nobody follows: the sequencer works where the positions are to stand, or, where the caches
+    cannot hold all of them, in the first of the three.
     """
     steps, tables, numbers, signs, call, work, lost, edges, none = scratch
     n = len(t)
     edges[0], edges[1] = 0, n
+    streamed, size = 8 * rows.size > WORTH, rows.shape[1] * n
     for i in range(len(begins) - 1):
-        state, own, place = rows[i : i + 3], joints[begins[i] : begins[i + 1]], places[begins[i] : begins[i + 1]]
+        first = len(rows) - 3 if streamed else i
+        state = rows[first : first + 3]
+        own, place = joints[begins[i] : begins[i + 1]], places[begins[i] : begins[i + 1]]
         for j in range(len(own)):
             x, y = 2 * j, 2 * j + 1
             if own[j, 0] == FIXED:
@@ -68,7 +73,10 @@ def run_population(address, side, begins, joints, places, cosine, sine, t, scrat
         sequence(
             steps[:count], tables, numbers, none, signs, edges, t, state, state, call, work, n, lost, edges[:0], none
         )
+        if streamed:
+            stream(rows[i].reshape(size), state[0].reshape(size))
         held = True
         for j in range(count):
             held = held and lost[j] == NEVER
         whole[i] = held
+    settle()

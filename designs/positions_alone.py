@@ -18,19 +18,6 @@ if TYPE_CHECKING:
     from .compiled_mechanism import CompiledMechanism
 
 LINEAR = 1e-13  # relative; largest miss of a group that is linear in its parameters
-LINE = 8  # numbers of a line of the cache; output_items rounds in the same way
-
-
-def whole_lines(count: int) -> int:
-    """Return how far rows of so many numbers lie apart that all begin with a line of the cache."""
-    return -(-count // LINE) * LINE
-
-
-def aligned(*shape: int, room: Array | None = None) -> Array:
-    """Return an array, not filled, that begins with a line of the cache; in a room with LINE numbers more, if given."""
-    room = np.empty(int(np.prod(shape)) + LINE) if room is None else room
-    first = -(room.ctypes.data // room.itemsize) % LINE
-    return room[first : first + room.size - LINE].reshape(shape)
 
 
 class PositionsAlone:

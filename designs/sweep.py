@@ -20,6 +20,7 @@ from ..common.errors import InputError
 from ..common.files import check_target, write_whole
 from ..mechanism.model import Array
 from ..mechanism.toml_text import to_toml
+from ..runtime.parallel import ahead, checked
 from .sweep_blocks import Block, Sweeper, remote_block
 from .sweep_files import ENDINGS, ZarrTarget, write
 
@@ -64,8 +65,7 @@ def sweep(
     sweeper = Sweeper(data, origin, folder, names, want, times)
     values = np.column_stack([designs[n] for n in names]) if names else np.zeros((0, 0))
     blocks = _blocks(sweeper, len(values))
-    key = _key(data, designs, sweeper, values)
-    store = None if output is None else _Store(output, key, sweeper, values, blocks)
+    store = None if output is None else _Store(output, _key(data, designs, sweeper, values), sweeper, values, blocks)
     todo = [k for k in range(len(blocks)) if store is None or not store.has(k)]
     kept: dict[int, Block] = {}
     done = sum(blocks[k][1] - blocks[k][0] for k in range(len(blocks)) if k not in set(todo))
@@ -105,8 +105,10 @@ def _done(
 ) -> Iterator[tuple[int, Block]]:  # fmt: skip
     """Yield blocks as they are done."""
     if dask is None or not todo:
-        for k in todo:
-            yield k, sweeper.block(values[slice(*blocks[k])], threads)
+        # blocks by one thread each, or, where there are too few of them, each block by all threads
+        each, at_once = (threads, 1) if len(todo) < 2 * checked(threads) else (1, threads)
+        found = ahead(lambda k: sweeper.block(values[slice(*blocks[k])], each), todo, at_once)
+        yield from zip(todo, found, strict=True)
         return
     try:
         import distributed

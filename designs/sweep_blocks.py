@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..common.errors import AssurgentError, InputError
+from ..common.lines import aligned, whole_lines
 from ..mechanism.model import Array
 from ..mechanism.reader import from_data
 from ..motion.datasets import QUANTITIES
@@ -23,7 +24,6 @@ from ..runtime.parallel import each
 from ..runtime.parallel import threads as using_threads
 from .batch import parts_of, series_of
 from .compiled_mechanism import CompiledMechanism
-from .positions_alone import aligned, whole_lines
 from .sweep_plan import wants
 
 FEW = 1000  # designs whose numbers are found at once: they stay in the cache

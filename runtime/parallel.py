@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import functools
 import os
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, TypeVar
@@ -25,12 +26,17 @@ def thread_count() -> int:
     return _COUNT.get()
 
 
+def checked(count: Any) -> int:
+    """Return a number of threads that somebody gave."""
+    if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
+        raise InputError(f"threads {count}: at least one thread is needed - leave it out, or give 2")
+    return int(count)
+
+
 @contextmanager
 def threads(count: Any) -> Iterator[None]:
     """Use so many threads within the context."""
-    if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
-        raise InputError(f"threads {count}: at least one thread is needed - leave it out, or give 2")
-    token = _COUNT.set(int(count))
+    token = _COUNT.set(checked(count))
     try:
         yield
     finally:
@@ -46,6 +52,25 @@ def each(function: Callable[[Item], Result], items: Iterable[Item]) -> list[Resu
     if count == 1 or len(listed) < 2:
         return [function(item) for item in listed]
     return list(_pool(count, os.getpid()).map(function, listed))
+
+
+def ahead(function: Callable[[Item], Result], items: Iterable[Item], count: int) -> Iterator[Result]:
+    """Yield the function of every item in order, while so many threads are at the next ones: two each at most."""
+    waiting = deque[Future[Result]]()
+    if count == 1:
+        yield from map(function, items)
+        return
+    pool = _pool(count, os.getpid())
+    try:
+        for item in items:
+            waiting.append(pool.submit(function, item))
+            if len(waiting) > 2 * count:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    finally:  # nobody asks for the rest: a block that failed, or an interrupt
+        for future in waiting:
+            future.cancel()
 
 
 @functools.cache

@@ -8,6 +8,7 @@ import pytest
 import assurgent
 from assurgent import InputError, Mechanism
 from assurgent.designs.population import Linkage, random_linkages
+from assurgent.runtime.streaming import WORTH
 
 TURN = np.linspace(0, 2 * np.pi, 50)
 
@@ -87,3 +88,17 @@ def test_a_result_that_is_held_is_not_overwritten() -> None:
     assert np.array_equal(held, kept, equal_nan=True)
     assert np.array_equal(part, beside, equal_nan=True)
     assert np.array_equal(assurgent.batch(first, turn).positions, kept, equal_nan=True)
+
+
+@pytest.mark.parametrize("instants", [200, 203])
+def test_a_population_larger_than_the_caches_is_that_of_its_parts(instants: int) -> None:
+    """What is written past the caches has the bits of what is not, where lines of the cache are whole and where not."""
+    linkages = random_linkages(150, 15, np.random.default_rng(5))
+    turn = np.linspace(0.0, 2 * np.pi, instants)
+    found = assurgent.batch(linkages, turn)
+    assert found.positions.nbytes > WORTH
+    for a in range(0, len(linkages), 30):
+        part = assurgent.batch(linkages[a : a + 30], turn)
+        assert part.positions.nbytes < WORTH
+        assert np.array_equal(part.positions, found.positions[a : a + 30], equal_nan=True)
+        assert (part.whole == found.whole[a : a + 30]).all()

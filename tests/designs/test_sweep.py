@@ -167,6 +167,16 @@ def test_a_killed_sweep_goes_on_and_has_the_same_bytes(tmp_path: Path, kills: in
     assert not parts.exists()
 
 
+def test_threads_do_not_change_the_bytes(tmp_path: Path) -> None:
+    """Blocks by two threads, and one block by two threads: the file of one."""
+    for count in ("100", "2"):  # three blocks, one block
+        command = [*COMMAND[:4], "--over", f"b=5.5:6.5:{count}", *COMMAND[6:]]
+        one, two = tmp_path / f"one-{count}.nc", tmp_path / f"two-{count}.nc"
+        assert main([*command, "-o", str(one)]) == 0
+        assert main([*command, "-o", str(two), "--threads", "2"]) == 0
+        assert one.read_bytes() == two.read_bytes()
+
+
 @pytest.mark.long
 @pytest.mark.filterwarnings("ignore")
 def test_a_worker_killed_half_way_loses_nothing(tmp_path: Path) -> None:
