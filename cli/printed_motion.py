@@ -62,8 +62,8 @@ def _columns(results: Results, name: str) -> list[tuple[str, str, Array]]:
     point = results.points[key]
     places = [(f"{name}.{c.component}", c.unit, c.values) for c in shown if c.quantity == "position"]
     sizes = [
-        ("|v|", "m/s", np.linalg.norm(point.velocity, axis=1)),
-        ("|a|", "m/s²", np.linalg.norm(point.acceleration, axis=1)),
+        ("|v|", "m/s", np.hypot.reduce(point.velocity, axis=1)),
+        ("|a|", "m/s²", np.hypot.reduce(point.acceleration, axis=1)),
     ]
     return places + sizes
 

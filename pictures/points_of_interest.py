@@ -58,7 +58,7 @@ def _unlike(one: Array, other: Array) -> bool:
 def travelled(results: Results) -> dict[str, float]:
     """Return the points that move, with the lengths of their ways."""
     ways = {
-        name: float(np.nansum(np.linalg.norm(np.diff(point.position, axis=0), axis=1)))
+        name: float(np.nansum(np.hypot.reduce(np.diff(point.position, axis=0), axis=1)))
         for name, point in results.points.items()
     }
     least = 1e-6 * max(ways.values(), default=0.0)
