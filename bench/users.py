@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
-import importlib.util
-import io
 import os
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,13 +15,14 @@ import numpy as np
 from ..common.errors import InputError, nearest
 from ..facade import Mechanism
 from ..mechanism.plans.plan import Array
-from . import busy, chains, design_rows, dynamics_cases, startup
+from . import chains, design_rows, dynamics_cases, inverse_rows, startup
 from . import dynamics_study as dynamics
+from .called import Called, missing
 from .claims import Claim
 from .data_files import FOLDER
 from .dynamics_common import clocked
 from .dynamics_peers import PEERS
-from .peers import INSTALL, _module
+from .peers import _module
 from .timing import least
 
 ROUNDS = 3  # of what takes a second; shorter actions are repeated more often
@@ -34,22 +31,6 @@ DESIGNS = 100_000  # of a sweep
 KEPT = 2  # calls after which all is made that is kept from one call to the next, and compiled
 LOOP = 50  # designs one after the other, as a search would ask for them
 EXAMPLES = Path(__file__).parents[1] / "examples"
-
-
-@dataclass(frozen=True)
-class Called:
-    """A row: what is called, the measured value with its bound, or a word why it was not measured."""
-
-    what: str
-    claim: Claim | None = None
-    why: str = ""
-
-    def __str__(self) -> str:
-        return str(self.claim) if self.claim else f"      {'-':>8} {'':6} {self.what}: {self.why}"
-
-
-def _missing(package: str) -> str | None:
-    return None if importlib.util.find_spec(package) else f"{package} is not installed: {INSTALL}"
 
 
 def arrays(results: Any) -> list[Array]:
@@ -110,7 +91,7 @@ def _designs(rounds: int) -> Iterator[Called]:
     one = "one design of a four-bar by c(...) / pylinkage, set and stepped"
     many = "pylinkage / a design of 1,000 by c.batch, one thread"
     tangents = "sensitivities to {} parameters / positions with rates"
-    lacking = _missing("pylinkage")
+    lacking = missing("pylinkage")
     ours = four_bar().compile(times=np.linspace(0.0, 1.0, INSTANTS), points=["P"])
     if lacking:
         yield Called(one, why=lacking)
@@ -195,7 +176,7 @@ def _many(rounds: int) -> Iterator[Called]:
     ours = design_rows.sweep_of(DESIGNS, INSTANTS)
     for rates, function in ((False, "step_fast"), (True, "step_fast_with_kinematics")):
         what = f"pylinkage {function} / a design of a sweep, 361 instants reduced to five numbers, one thread"
-        if lacking := _missing("pylinkage"):
+        if lacking := missing("pylinkage"):
             yield Called(what, why=lacking)
             continue
         peer = design_rows.five_numbers(_pylinkage(rates))
@@ -223,46 +204,6 @@ def _many(rounds: int) -> Iterator[Called]:
 
 
 # ---- dynamics -----------------------------------------------------------------------------------------------------
-def _inverse(instants: int, rounds: int) -> Called:
-    """Inverse dynamics with efforts and reactions, beside KinePy (which takes accelerations from differences)."""
-    what = f"KinePy / inverse with efforts and reactions, slider-crank, {instants} instants"
-    lacking = _missing("kinepy")
-    if lacking:
-        return Called(what, why=lacking)
-    m = Mechanism.load(FOLDER / "slider-crank.toml")
-    moving = [m.bodies[name] for name in ("crank", "rod", "slider")]
-    radius, length = 1e3 * moving[0]["length"], 1e3 * moving[1]["length"]  # in mm
-    times: Any = np.linspace(0.0, 1.0, instants)
-    with contextlib.redirect_stdout(io.StringIO()):  # it tells what it compiles
-        peer = _module("kinepy").System()
-        for body, centre in zip(moving, (radius / 2, length / 2, 0.0), strict=True):
-            peer.add_solid(m=body["mass"], j=body["inertia"], g=(centre, 0.0))
-        crank = peer.add_revolute(0, 1)
-        peer.add_revolute(1, 2, (radius, 0.0))
-        peer.add_revolute(2, 3, (length, 0.0))
-        peer.add_prismatic(0, 3)
-        peer.pilot(crank)
-        peer.compile()
-    angle = 2 * np.pi * times
-    peer.solve_dynamics(angle, 1.0)
-    ours = np.asarray(m.inverse(times=times[::100]).drivers["theta"].effort)
-    theirs = np.asarray(crank.torque)[::100]
-    seen = slice(2, -2)  # differences need neighbours
-    gap = float(np.abs(np.abs(ours[seen]) - np.abs(theirs[seen])).max() / np.abs(ours).max())
-    if not gap < 0.02:
-        return Called(what, why=f"KinePy finds other efforts (off by {gap:.0e})")
-    s = least({"ours": lambda: m.inverse(times=times), "kinepy": lambda: peer.solve_dynamics(angle, 1.0)}, rounds)
-    return Called(what, Claim(what, s["kinepy"] / s["ours"], 10, True))
-
-
-def _busy(rounds: int) -> Called:
-    """Inverse dynamics of six legs while every processor is busy: as it is, over one BLAS thread set from outside."""
-    ours, one = busy.inverse_beside(rounds)
-    what = "inverse of six legs, 201 instants, all processors busy / the same with one BLAS thread from outside"
-    what += f" ({1e3 * ours:.0f} / {1e3 * one:.0f} ms)"
-    return Called(what, Claim(what, ours / one, 1.3, False))
-
-
 def _mechanism(text: str) -> Mechanism:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "mechanism.toml"
@@ -303,10 +244,10 @@ def _recorded(outputs: int, rounds: int) -> Iterator[Called]:
     seconds = min(clocked(lambda: m.simulate(times=times)) for _ in range(rounds))
     for peer in PEERS:
         text = f"{peer.name}, {outputs} states recorded / simulate with all results, equal accuracy"
-        prepared = peer.prepare(case) if _missing(peer.package) is None else None
+        prepared = peer.prepare(case) if missing(peer.package) is None else None
         if prepared is None or prepared.record is None:
             if peer.name != "Pinocchio":  # whose integrator is SciPy's
-                yield Called(text, why=_missing(peer.package) or "")
+                yield Called(text, why=missing(peer.package) or "")
             continue
         found = dynamics.measure(peer.name, "", case, prepared, exact, 1)
         theirs, kept = min(prepared.record(found.resolution, outputs) for _ in range(rounds))
@@ -370,9 +311,12 @@ PARTS: dict[str, Callable[[int, int], Iterable[Called]]] = {
     "run": lambda steps, rounds: (_long_run(steps, min(rounds, ROUNDS)), _leg(rounds)),
     "designs": lambda _, rounds: _designs(rounds),
     "populations": lambda _, rounds: _many(rounds),
-    "inverse": lambda steps, rounds: (_inverse(min(10_001, max(steps, 401)), min(rounds, ROUNDS)),),
+    "inverse": lambda steps, rounds: (
+        inverse_rows.beside_kinepy(min(10_001, max(steps, 401)), min(rounds, ROUNDS)),
+        inverse_rows.of_many_dyads(min(10_001, steps), min(rounds, ROUNDS)),
+    ),
     "simulate": lambda steps, rounds: _simulation(min(1_001, max(steps, 3)), min(rounds, ROUNDS)),
-    "busy": lambda _, rounds: (_busy(min(rounds, ROUNDS)),),
+    "busy": lambda _, rounds: (inverse_rows.on_busy_processors(min(rounds, ROUNDS)),),
     "start": lambda *_: (_starting(),),
 }
 

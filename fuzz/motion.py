@@ -227,16 +227,19 @@ def _follow(found: Motion, model: tuple[Any, ...], q: Array, start: float, stop:
         q_, v_, a_, c_ = fo.sampled(model, found.keep, T, Q, V, A, mine)
         blur = np.zeros((len(mine), 3))
         if problem.space == 2:
-            blur = _both_sides((T, Q, V, A, C), mine, q_, v_, a_, c_)
+            blur = _both_sides(model, (T, Q, V, A, C), mine, q_, v_, a_, c_)
         solved.append((mine, q_, v_, a_, c_, blur))
     joined = [np.concatenate(x) for x in zip(*solved, strict=True)]
     found.time, found.q, found.v, found.a, found.condition, found.blur = joined
 
 
-def _both_sides(nodes: tuple[Array, ...], times: Array, q: Array, v: Array, a: Array, condition: Array) -> Array:
+def _both_sides(
+    model: tuple[Any, ...], nodes: tuple[Array, ...], times: Array, q: Array, v: Array, a: Array, condition: Array
+) -> Array:
     """Replace values where branches meet by the quintic through well-conditioned nodes on both sides.
 
     Returned is how far a quintic through the next wider nodes is from it, n x 3 for values and rates: beyond its error.
+    Where the quintic leaves the constraints by more, no branches meet: a point is merely far away between the nodes.
     """
     T, C = nodes[0], nodes[4]
     blur = np.zeros((len(times), 3))
@@ -246,8 +249,12 @@ def _both_sides(nodes: tuple[Array, ...], times: Array, q: Array, v: Array, a: A
         if len(before) < 2 or len(after) < 2:
             continue
         near, wide = (_quintic(nodes, before[-n], after[n - 1], times[k]) for n in (1, 2))
+        apart = [np.max(np.abs(x - y)) for x, y in zip(near, wide, strict=True)]
+        phi, _, _ = fo.fill(model, near[0], np.zeros_like(near[0]), fo.drive_at(model, times[k]))
+        if np.max(np.abs(phi)) > 2 * apart[0] + 1e-9:
+            continue
         q[k], v[k], a[k] = near
-        blur[k] = [np.max(np.abs(x - y)) for x, y in zip(near, wide, strict=True)]
+        blur[k] = apart
         condition[k] = SINGULAR
     return blur
 

@@ -171,6 +171,11 @@ def test_a_wrong_answer_is_different() -> None:
     assert judged(other).kind == "different"
 
 
+def test_a_point_far_away_is_not_where_branches_meet() -> None:
+    """Two lines nearly parallel: a pin 48 m away was interpolated from where it is near."""
+    assert judged(drawn("dyads", 4000027)).kind == "right"
+
+
 def test_shrinking_offers_smaller_files() -> None:
     case = drawn("dyads", 3)
     smaller = [c for c in candidates(case) if len(c.data["bodies"]) < len(case.data["bodies"])]
