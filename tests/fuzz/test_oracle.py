@@ -176,6 +176,16 @@ def test_a_point_far_away_is_not_where_branches_meet() -> None:
     assert judged(drawn("dyads", 4000027)).kind == "right"
 
 
+def test_a_run_that_ends_where_branches_meet_is_closed_to_all_digits() -> None:
+    """Newton's steps halve the error there: after six of them a pin on the frame's line was 5e-5 m beside it."""
+    assert judged(drawn("change_points", 4030042)).kind == "right"
+
+
+def test_a_rod_on_an_even_crank_is_not_looked_at_over_long_steps() -> None:
+    """Steps of a quarter of a turn: the crank's own coordinates do not bend, its points do."""
+    assert judged(drawn("spatial_loops", 4210046)).kind == "right"
+
+
 def test_shrinking_offers_smaller_files() -> None:
     case = drawn("dyads", 3)
     smaller = [c for c in candidates(case) if len(c.data["bodies"]) < len(case.data["bodies"])]
