@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from . import ir
 from .blocks import Block
 from .closedform import ClosedForm
+from .conditioning import conditioning
 from .derive import Derivation
 from .differentiate import pooled
 from .linear import (
@@ -19,15 +20,12 @@ from .linear import (
     BlockSolver,
     Namer,
     factor_blocks,
-    factor_elimination,
-    row_squares,
     solve_blocks,
     solve_blocks_transposed,
     solver_of,
 )
 from .orders import Orders, Row, companions, rate_names
 from .position_kernel import closed_form_position
-from .row_lengths import squared_volume
 from .tensor_kernel import tensor_acceleration
 from .value_numbering import Pool, Value
 
@@ -200,7 +198,7 @@ class _Builder:
         return factor_blocks(matrix, self.blocks, keep), keep.names
 
     def factor_and_solve(self) -> None:
-        blocks, p = self.blocks, self.d.n_constraints
+        blocks, d, p = self.blocks, self.d, self.d.n_constraints
         assert blocks is not None
         found: list[BlockSolver] = []
 
@@ -239,40 +237,16 @@ class _Builder:
 
             vectors: Vectors = [("factors", self.factor_names), ("rhs", [f"r{i}" for i in range(n)])]
             self.kernel(name, doc, vectors, (), solve)
+        doc = "Squared distance from singularity, 0 to 1: least |det| / Π|row| or pivot ratio of the blocks."
+        if not self.closed_form:
+            doc = doc[:-1] + "; the sign of det Φ_φ (of its square blocks), which is that of the branch."
         self.kernel(
             "conditioning_at",
-            "Squared distance from singularity, 0 to 1: least |det| / Π|row| or pivot ratio of the blocks.",
+            doc,
             self.state,
             ("t",),
-            self.conditioning,
+            lambda pool: conditioning(pool, d, self.orders(pool), self.phi, blocks, signed=not self.closed_form),
         )
-
-    def conditioning(self, pool: Pool) -> list[str]:
-        d = self.d
-        assert self.blocks is not None
-        least: Value = pool.number(1)
-        orders = self.orders(pool)
-        matrix = orders.jacobian(self.phi)
-        lengths = [s for c in d.spec.dependent if c.kind in ("length", "point") for s in c.symbols]
-        for block in self.blocks:
-            a = [[matrix[r][c] for c in block.columns] for r in block.rows]
-            if block.redundant:  # least pivot by the size of its row
-                lu = factor_elimination(a, Namer(pool), row_squares(matrix, block, pool))
-                pairs = zip(lu.pivots, lu.squares, strict=True)
-                value = 1 / pool.extreme([v * v * n for v, n in pairs], smallest=False)
-            elif block.size == 1 and a[0][0].constant is None and self.phi[block.columns[0]] in lengths:
-                # a block of one entry has no row norm: it is scaled by the derivatives with respect to the known points
-                points = [orders.jacobian(c.symbols)[block.rows[0]] for c in d.spec.independent if c.kind == "point"]
-                sizes = [pool.sum([v * v for v in row]) for row in points]
-                value = a[0][0] * a[0][0] / pool.extreme(sizes, smallest=False) if sizes else pool.number(1)
-            elif block.size > EXPLICIT_ORDER:
-                sizes = [pool.call("abs", v) for v in factor_elimination(a, Namer(pool)).pivots]  # reciprocals
-                ratio = pool.extreme(sizes, smallest=True) / pool.extreme(sizes, smallest=False)
-                value = ratio * ratio
-            else:
-                value = squared_volume(pool, self.d, block, a)
-            least = pool.extreme([least, value], smallest=True) if value.constant is None else least
-        return [pool.assign(pool.fresh("indicator"), least).name]
 
     def position(self, form: ClosedForm) -> None:
         vectors: Vectors = [("h", self.h), ("par", self.par), ("branch", form.branches)]

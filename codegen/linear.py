@@ -50,6 +50,13 @@ def determinant(a: Sequence[Sequence[Any]], adjugate: Sequence[Sequence[Any]]) -
     return total
 
 
+def sign_of(value: Value, pool: Pool) -> Value:
+    """Return 1 or -1."""
+    if value.constant is not None:
+        return pool.number(1 if value.constant > 0 else -1)
+    return pool.select(pool.number(0), value, pool.number(1), pool.number(-1))
+
+
 class Namer:
     """Names what the factor kernel hands on to the solve kernel; constants and signs are not handed on."""
 
@@ -104,6 +111,11 @@ class Elimination:
     upper: tuple[tuple[Value, ...], ...]
     pivots: tuple[Value, ...]
     squares: tuple[Value, ...] = ()
+
+    def signs(self, pool: Pool) -> list[Value]:
+        """Return what the sign of the determinant is the product of: pivots, and exchanges of rows."""
+        exchanged = [pool.select(pool.number(0), v, pool.number(-1), pool.number(1)) for row in self.swaps for v in row]
+        return [*(sign_of(v, pool) for v in self.pivots), *exchanged]
 
     def map(self, change: Callable[[Value], Value]) -> Elimination:
         def table(rows: tuple[tuple[Value, ...], ...]) -> tuple[tuple[Value, ...], ...]:

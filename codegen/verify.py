@@ -63,6 +63,7 @@ class _Check:
         self.scale = np.ones(r) if scale is None else scale  # of a change of each unknown that is not small
         self.work = np.zeros(self.m.WORK)
         self.square = derivation.n_constraints == r
+        self.order_sign = 0.0  # of the order in which rows and columns make blocks
         self.branch = np.zeros(0)
         self.K: Array = np.zeros((r, s))  # the size of what is added up
 
@@ -298,8 +299,12 @@ class _Check:
         state, out = np.zeros((3, self.s + self.r, 1)), np.empty((3, 1, 1))
         state[0, :, 0] = np.concatenate([c.h, away])
         self.running.over_lanes("sweep_quality", np.array([c.t]), state, c.par, self.branch, out=out)
-        quality, residual = out[0, 0], out[1, 0]
+        quality, residual, orientation = out[:, 0]
         self.result.add("residual", "independent", relative(residual, np.array([np.max(np.abs(Phi))])))
+        if self.square and not self.m.CLOSED_FORM:
+            sign = float(np.sign(np.linalg.det(self.group.jacobians(away, c.h, c.par, c.t)[0])) * orientation[0])
+            self.order_sign = self.order_sign or sign
+            self.result.add("orientation", "independent", abs(sign - self.order_sign))
         single = np.array([self.group.conditioning(away, c.h, c.par, c.t)])
         self.result.add("conditioning", "independent", float(np.max(np.abs(quality - single))))
 

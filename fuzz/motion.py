@@ -211,7 +211,10 @@ def _follow(found: Motion, model: tuple[Any, ...], q: Array, start: float, stop:
         if status == fo.LOST:
             if T[-1] < stop:
                 found.status, found.lost = "lost", float(T[-1])
-                found.infinite = bool(np.max(np.abs(Q[-1])) > 30 + np.max(np.abs(Q[0])))
+                far = int(np.argmax(np.abs(Q[-1])))
+                found.infinite = bool(abs(Q[-1, far]) > 30 + np.max(np.abs(Q[0])))
+                if found.infinite and problem.space == 2:  # x = c / (t∞ - t): what is left of the way there is x / ẋ
+                    found.lost += float(abs(Q[-1, far] / V[-1, far]))
             break
         if end in breaks:
             q, ok = fo.carried(model, found.keep, Q[-1], fo.drive_at(model, last), fo.drive_at(model, end + eps))

@@ -25,8 +25,8 @@ def rods(oracle: Motion, answer: Answer, n: int) -> str:
         return ""
     h = np.diff(results.time[:n])
     bend = h**2 * np.max(np.abs(np.diff(oracle.a[:n], axis=0)), axis=1)  # third order in the step
-    turning = oracle.v[:n, : 6 * len(p.names)].reshape(n, -1, 6)[:, :, 3:]  # alike in both ends of a step where it is even
-    spin = np.max(np.linalg.norm(turning, axis=2), axis=1)
+    turning = oracle.v[:n, : 6 * len(p.names)].reshape(n, -1, 6)[:, :, 3:]
+    spin = np.max(np.linalg.norm(turning, axis=2), axis=1)  # where it is even, nothing else bends
     short = (bend < LONGEST**3 / 10) & (h * np.maximum(spin[1:], spin[:-1]) < LONGEST)
     for name, ends in p.rods.items():
         body = p.data["bodies"][name]

@@ -125,7 +125,7 @@ def step_of(solution: Solution, name: str) -> GroupStep:
 
 def _mend(solution: Solution, name: str, course: Course, horizon: float = np.inf) -> bool:
     """Look closely at a group where that is due; True where the run needs more instants or has to change a branch."""
-    from ..runtime.sequencer import JUMP, LONG, SUSPECTS
+    from ..runtime.sequencer import JUMP, LONG, SUSPECTS, TURNED
 
     if step_of(solution, name).solver.group.steady:
         return False
@@ -138,10 +138,12 @@ def _mend(solution: Solution, name: str, course: Course, horizon: float = np.inf
     for low, high, mark in _spots(solution, step, course):
         if low >= horizon or (solution.stop is not None and low > solution.stop.time):
             break
-        if mark == LONG:
+        if mark in (LONG, TURNED):
             if high - low > FINEST * np.spacing(abs(high)):  # beside an end there are always steps that rates miss
                 course.extra += np.linspace(low, high, 5)[1:-1].tolist()
                 again = True
+            elif mark == TURNED:
+                _end(solution, step, low, DEAD_POINT)
             continue
         if solution.solved == 0:  # the run begins where branches meet, or cannot begin
             kind, times, high = "zero", solution.time[:1], float(solution.time[min(1, len(solution.time) - 1)])
@@ -184,12 +186,14 @@ def _mend(solution: Solution, name: str, course: Course, horizon: float = np.inf
 
 def _spots(solution: Solution, step: GroupStep, course: Course) -> list[tuple[float, float, int]]:
     """Return the stretches of time that a closer look is due to, and why."""
-    from ..runtime.sequencer import LONG, NEAR, NEAR_AND_LONG, NOTHING, marks
+    from ..runtime.sequencer import LONG, NEAR, NEAR_AND_LONG, NOTHING, TURNED, marks
 
+    behind = {NEAR: NOTHING, NEAR_AND_LONG: LONG, TURNED: TURNED}  # what is left of a mark after a closer look
     t, n, name = solution.time, solution.solved, step.plan.name
     found = np.zeros(max(n - 1, 0), dtype=np.int64)
     if n > 1:
-        marks(quality(solution, step)[0], solution.state, t, step.phi_rows, step.solver.closed_form, found)
+        kappa, _, orientation = quality(solution, step)
+        marks(kappa, orientation, solution.state, t, step.phi_rows, step.solver.closed_form, found)
     where = np.flatnonzero(found != NOTHING)
     short = t[where + 1] - t[where] <= 1e-9 * (t[-1] - t[0])
     short[short] = _jumping(t, solution.state[:2, step.h_rows], where[short])
@@ -203,9 +207,9 @@ def _spots(solution: Solution, step: GroupStep, course: Course) -> list[tuple[fl
     cleared = _covered(course.clear.get(name, []))
     due = []
     for low, high, mark in spots:
-        if mark in (NEAR, NEAR_AND_LONG):
+        if mark in behind:
             clear = cleared(low, high) and not (failed and high == t[n])  # what cannot be closed is not
-            mark = NEAR if not clear else LONG if mark == NEAR_AND_LONG else NOTHING
+            mark = behind[mark] if clear else NEAR
         if mark != NOTHING and not (mark == LONG and low in carried) and not bridged(low, high):
             due.append((low, high, mark))
     return due
@@ -292,14 +296,15 @@ def _astray(solution: Solution, step: GroupStep, path: Array) -> Array:
     There it may have come to another branch, which ends where the own one goes on. Next to an end that is one, steps
     leave their rates as well: those count which are short beside what is left of the way.
     """
-    from ..runtime.sequencer import LONG, NEAR_AND_LONG, marks
+    from ..runtime.sequencer import LONG, NEAR_AND_LONG, TURNED, marks
 
     if len(path) < 3:
         return path[:0]
     part, _ = part_of(solution, step, path)
     t, marked = part.time, np.zeros(len(part.time) - 1, dtype=np.int64)
-    marks(quality(part, step)[0], part.state, t, step.phi_rows, False, marked)
-    long = np.isin(marked, (LONG, NEAR_AND_LONG)) & (t[-1] - t[1:] > 4 * np.diff(t))
+    kappa, _, orientation = quality(part, step)
+    marks(kappa, orientation, part.state, t, step.phi_rows, False, marked)
+    long = np.isin(marked, (LONG, NEAR_AND_LONG, TURNED)) & (t[-1] - t[1:] > 4 * np.diff(t))
     between = t[:-1][long][:, None] + np.diff(t)[long][:, None] * np.arange(1, 8) / 8
     return np.union1d(path, between) if long.any() else path[:0]
 

@@ -12,12 +12,12 @@ from .run import Before, Solution, advance, resumed
 from .sweeps import segments
 
 
-def quality(solution: Solution, step: GroupStep) -> tuple[Array, Array]:
-    """Return conditioning and residual of a group over the solved steps."""
+def quality(solution: Solution, step: GroupStep) -> Array:
+    """Return conditioning, residual and, of Newton's groups, the sign of det Φ_φ over the solved steps."""
     n = solution.solved
     found = np.empty((3, 1, len(solution.time)))
     solution.qualities([solution.program.sequence.groups[step.plan.name]], found, np.zeros((0, 0)))
-    return found[0, 0, :n], found[1, 0, :n]
+    return found[:, 0, :n]
 
 
 def part_of(solution: Solution, step: GroupStep, times: Array, course: Course | None = None) -> tuple[Solution, Ints]:
@@ -39,7 +39,7 @@ def part_of(solution: Solution, step: GroupStep, times: Array, course: Course | 
 
 def conditioning(part: Solution, step: GroupStep, lanes: Ints) -> Array:
     """Return the conditioning of a group at some lanes, NaN where it cannot be closed."""
-    kappa = quality(part, step)[0][lanes]
+    kappa: Array = quality(part, step)[0][lanes]
     kappa[~np.isfinite(part.state[0, step.phi_rows][:, lanes]).all(axis=0)] = np.nan
     return kappa
 

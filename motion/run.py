@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from ..common.lines import lined_up
 from ..common.status import NO_ASSEMBLY
 from ..common.turns import DEEPEST, splits
 from ..mechanism.plans.plan import Array
@@ -128,7 +129,7 @@ class Solution:
 def begin(program: Program, grid: Array, numbers: Array | None = None, course: Course | None = None) -> Solution:
     """Return an unsolved state over a grid of times: constants and drivers in their rows, with a design's numbers."""
     course = course or Course()
-    state = _lined_up((3, program.n_rows, len(grid)))
+    state = lined_up(3, program.n_rows, len(grid))
     sequence = program.sequence
     numbers = sequence.numbers if numbers is None else numbers
     edges, items = np.array([0, len(grid)]), sequence.of_kind("constants")
@@ -171,17 +172,6 @@ def signs_at(solution: Solution, lane: int) -> dict[str, Array]:
     here = signs[np.searchsorted(edges, lane, side="right") - 1]
     places = {name: sequence.items[sequence.groups[name]].sign_place for name in solution.signs}
     return {name: here[places[name] :][: len(own)].copy() for name, own in solution.signs.items()}
-
-
-def _lined_up(shape: tuple[int, ...]) -> Array:
-    """Return zeros that begin on a line of the cache, so that fewer vectors of lanes straddle two.
-
-    Of a large array the system gives a page when it is first written: rows that nobody writes cost nothing.
-    """
-    count = int(np.prod(shape))
-    room = np.zeros(count + 8)
-    skip = (-room.ctypes.data % 64) // 8
-    return room[skip : skip + count].reshape(shape)
 
 
 def solve(

@@ -91,7 +91,7 @@ def cycle_of(model: Model, structure: Structure, program: Program, start: float,
     groups = []
     for step in program.steps:
         if isinstance(step, GroupStep) and solution.solved and not step.solver.group.steady:
-            kappa, _ = quality(solution, step)
+            kappa, _, _ = quality(solution, step)
             inside = solution.time[: solution.solved] >= start
             change_points = solution.course.change_points.get(step.plan.name, [])
             groups.append(

@@ -38,8 +38,9 @@ STRIDE, START, COLUMNS, COLUMN_STRIDE, CHANGE_STRIDE, ITERATIONS, SKIPPED, ORDER
 ADDRESS, ASSEMBLY, PLACE, PHI, N_PHI, SETTLE, AT_ONCE, STEP_SIZE = range(8)
 # columns of the report of a look at the quality
 LEAST, LEAST_AT, RESIDUAL, SUSPECTS, REPORT_SIZE = range(5)
-# what may have happened between two lanes: nothing, the group came near to singularity, it jumped, the step is too long
-NOTHING, NEAR, JUMP, LONG, NEAR_AND_LONG = range(5)
+# what may have happened between two lanes: nothing, the group came near to singularity, it jumped, the step is too
+# long, or the determinant of Φ_φ changed its sign: on a branch it does so where branches meet, and nowhere else
+NOTHING, NEAR, JUMP, LONG, NEAR_AND_LONG, TURNED = range(6)
 CLOSE = 0.6  # conditioning of two lanes together above which neither is near to singularity
 EXPLAINED = 1e-3  # miss of the predictions of a step, as a share of its way, that leaves no doubt
 STEEP = 0.35  # change of the conditioning between two lanes that is not trusted
@@ -108,7 +109,7 @@ def sequence(steps, tables, numbers, changes, signs, edges, t, state, out, call,
                 if without > 0 and first < lost[j]:
                     lost[j] = first
                 if len(report) > 0:
-                    look(out[0, 0], out[1, 0], state, t, tables, steps[j], first, last, report[j])
+                    look(out[:, 0], state, t, tables, steps[j], first, last, report[j])
 
 
 @njit(**INTERNAL)
@@ -130,8 +131,9 @@ def missed(rows, t, out, a, b):  # type: ignore[no-untyped-def]
 
 @njit(**INTERNAL)
 @dated
-def look(kappa, residual, state, t, tables, step, first, last, report):  # type: ignore[no-untyped-def]
+def look(quality, state, t, tables, step, first, last, report):  # type: ignore[no-untyped-def]
     """Note the least conditioning, the largest residual, and the number of steps that a closer look is due to."""
+    kappa, residual, orientation = quality[0], quality[1], quality[2]
     least, largest, numbers = extremes(kappa, residual, first, last)
     if numbers < last - first:
         least = largest = np.nan
@@ -151,6 +153,7 @@ def look(kappa, residual, state, t, tables, step, first, last, report):  # type:
     else:
         for k in range(first, last - 1):
             report[SUSPECTS] += not missed(rows, t, state, k, k + 1) <= FAR_OFF
+            report[SUSPECTS] += orientation[k] != orientation[k + 1]
 
 
 @njit(**INTERNAL)
@@ -289,8 +292,8 @@ def largest_of(rows, state, k):  # type: ignore[no-untyped-def]
 
 @njit(**OPTIONS)
 @dated
-def marks(kappa, state, t, rows, closed, found):  # type: ignore[no-untyped-def]
-    """Write for every step of a group what may have happened in it."""
+def marks(kappa, orientation, state, t, rows, closed, found):  # type: ignore[no-untyped-def]
+    """Write for every step of a group what may have happened in it; Newton alone has an orientation."""
     last = len(found) + 1
     size = largest_of(rows, state, 0)
     for k in range(last - 1):
@@ -299,6 +302,8 @@ def marks(kappa, state, t, rows, closed, found):  # type: ignore[no-untyped-def]
             found[k] = NOTHING  # pivots that change places change the measure
         if not closed and not missed(rows, t, state, k, k + 1) <= FAR_OFF:
             found[k] = NEAR_AND_LONG if found[k] == NEAR else LONG
+        if not closed and orientation[k] != orientation[k + 1]:
+            found[k] = TURNED
         if not closed or found[k] != NOTHING:
             continue
         if k == 0 or k == last - 2:

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from assurgent import Mechanism
 from assurgent.cli.commands import main
 from assurgent.motion.results import Results
 
@@ -184,3 +185,12 @@ def test_structure_says_why_it_lists_no_assembly_modes(four_bar: Path, capsys: p
     four_bar.write_text(re.sub(r"theta = .*", "", FOUR_BAR), "utf-8")
     assert main(["structure", str(four_bar)]) == 0
     assert "listed: drive what is still free" in re.sub(r"\s+", " ", capsys.readouterr().out)
+
+
+@pytest.mark.filterwarnings("error")
+def test_what_has_no_square_is_printed_without_a_warning(tmp_path: Path) -> None:
+    """Lengths of ways and speeds of a cam of 1e300 m, whose rounding alone is 1e284 m."""
+    m = Mechanism.load(Path(__file__).parents[2] / "examples" / "cam-follower.toml")
+    m.joints["C"]["profile"] = "floor(1e300)"
+    m.save(tmp_path / "m.toml")
+    assert main(["run", str(tmp_path / "m.toml"), "--jerk"]) == 0

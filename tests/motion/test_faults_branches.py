@@ -32,6 +32,32 @@ def test_newton_goes_on_with_smaller_steps_where_long_ones_fail() -> None:
         np.testing.assert_allclose(here.velocity[:9], there.velocity[::100][:9], atol=1e-7)
 
 
+def test_newton_does_not_change_to_a_branch_that_is_near() -> None:
+    """The sign of the Jacobian's determinant tells the branches: coarse steps end where steps a fiftieth as long do."""
+    model = reader.load(FAULTS / "newton-beside-another-branch.toml")
+    times = np.arange(0.0, 5.98, 0.0797)
+    fine = np.union1d(times, np.linspace(0.0, times[-1], 50 * len(times)))
+    coarse, slow = run(model, times), run(model, fine)
+    assert coarse.stop is None
+    assert slow.stop is None
+    at = np.searchsorted(fine, times)
+    for point in ("p3", "p4", "p5"):
+        here, there = coarse.results.points[point], slow.results.points[point]
+        np.testing.assert_allclose(here.position, there.position[at], atol=1e-11)
+        np.testing.assert_allclose(here.velocity, there.velocity[at], atol=1e-8)
+
+
+def test_newton_does_not_follow_a_near_branch_to_its_end() -> None:
+    """The same between two far instants: the other branch ends on the way, the own one does not."""
+    model = reader.load(FAULTS / "at-far-newton-beside-another-branch.toml")
+    times = np.array([8.475894475144178, 20.929548120149697, 24.592043737])
+    fine = np.union1d(times, np.linspace(0.0, times[-1], 5000))
+    coarse, slow = run(model, times), run(model, fine)
+    assert coarse.stop is None
+    here, there = (r.results.points["p3"].position for r in (coarse, slow))
+    np.testing.assert_allclose(here, there[np.searchsorted(fine, times)], atol=1e-11)
+
+
 def test_a_group_behind_a_gear_is_lost_between_two_instants() -> None:
     """W3: the wheel turns once between two instants, and rod and link cannot reach each other on the way."""
     found = outcome("W3")
