@@ -188,6 +188,9 @@ def inverse_compared(oracle: Motion, answer: Answer) -> Verdict:
             wrong = reactions(loads, J, multipliers, q, results, k, bound)
             if wrong:
                 return Verdict("different", f"{wrong} at t = {t!r}")
+    balance = float(results.diagnostics["power_balance"])
+    if not balance <= 1e-7 + 10 * float(np.max(looseness, initial=0.0)):
+        return Verdict("different", f"powers miss each other by {balance:.1e} of the largest")
     return Verdict("right")
 
 

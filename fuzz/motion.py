@@ -211,10 +211,8 @@ def _follow(found: Motion, model: tuple[Any, ...], q: Array, start: float, stop:
         if status == fo.LOST:
             if T[-1] < stop:
                 found.status, found.lost = "lost", float(T[-1])
-                far = int(np.argmax(np.abs(Q[-1])))
-                found.infinite = bool(abs(Q[-1, far]) > 30 + np.max(np.abs(Q[0])))
-                if found.infinite and problem.space == 2:  # x = c / (t∞ - t): what is left of the way there is x / ẋ
-                    found.lost += float(abs(Q[-1, far] / V[-1, far]))
+                found.infinite = bool(np.max(np.abs(Q[-1])) > 30 + np.max(np.abs(Q[0])))
+                found.lost += _left(Q[-1], V[-1], A[-1]) if found.infinite and problem.space == 2 else 0.0
             break
         if end in breaks:
             q, ok = fo.carried(model, found.keep, Q[-1], fo.drive_at(model, last), fo.drive_at(model, end + eps))
@@ -234,6 +232,14 @@ def _follow(found: Motion, model: tuple[Any, ...], q: Array, start: float, stop:
         solved.append((mine, q_, v_, a_, c_, blur))
     joined = [np.concatenate(x) for x in zip(*solved, strict=True)]
     found.time, found.q, found.v, found.a, found.condition, found.blur = joined
+
+
+def _left(q: Array, v: Array, a: Array) -> float:
+    """Return the time that is left to a body that goes to infinity: x = c / (t∞ - t) has x / ẋ and x ẍ = 2 ẋ²."""
+    places = [k for k in range(len(q)) if k % 3 != 2]  # not the angles
+    far = max(places, key=lambda k: abs(q[k]))
+    pole = abs(q[far] * a[far] / v[far] ** 2 - 2) < 0.1
+    return float(abs(q[far] / v[far])) if pole else 0.0
 
 
 def _both_sides(

@@ -23,62 +23,58 @@ ROOT = Path(__file__).parents[1]
 out = Console(width=None if Console().is_terminal else 120)
 
 
+Edit = tuple[str, str, str]  # a file of the package, what stands there, and what stands there instead
+
+
 @dataclass(frozen=True)
 class Mutation:
-    """A repair taken back: what stands in a file of the package, and what stands there instead."""
+    """A repair taken back."""
 
     name: str
-    file: str
-    text: str
-    instead: str
+    edits: tuple[Edit, ...]
 
 
-MUTATIONS = (
-    Mutation(
-        "whole turns of what is driven, at the start", "mechanism/assembly.py",
-        "offset[k] = next_to(poses.angle[k], sign * values[driver.name]) - poses.angle[k]", "pass",
-    ),
-    Mutation(
-        "whole turns between two instants", "common/turns.py",
-        "return np.where(coarse, np.minimum", "return np.where(coarse & False, np.minimum",
-    ),
-    Mutation("turns of a torsion spring", "dynamics/load_kernels.py", "return next_to(angle, ahead)", "return angle"),
-    Mutation(
-        "inner steps behind a fast wheel", "motion/inner_times.py",
-        "return refined(time, counts) if counts.max() > 1 else np.zeros(0)", "return np.zeros(0)",
-    ),
-    Mutation(
-        "losses between two instants", "motion/branches.py",
-        "elif not any(_mend(", "elif True or not any(_mend(",
-    ),
-    Mutation(
-        "the own branch behind a change point", "motion/change_points.py",
-        "found.sort(key=lambda f: f[0])", "found.sort(key=lambda f: -f[0])",
-    ),
-    Mutation(
-        "digits at a change point at the end of a run", "motion/branches.py",
-        "if whole and ends and (mark == JUMP", "if False and whole and ends and (mark == JUMP",
-    ),
-    Mutation(
-        "drivers that turn back at a dead point", "motion/inner_times.py",
-        "return time[k] + np.diff(time)[k] * rate[k] / (rate[k] - rate[k + 1])", "return time[:0]",
-    ),
-    Mutation("a point that leaves for infinity", "runtime/sequencer.py", "ASTRAY = 0.15", "ASTRAY = 1e9"),
-    Mutation(
-        "false losses: Newton on its way to an end", "motion/branches.py",
-        "return np.union1d(path, between) if long.any() else path[:0]", "return path[:0]",
-    ),
-    Mutation(
-        "false losses: steps too long for what hangs on them", "motion/branches.py",
-        'if kind == "clear" and failed', 'if False and kind == "clear" and failed',
-    ),
-    Mutation(
-        "branches of a simulation after a change of coordinates", "dynamics/instant_kinematics.py",
-        "misses = [m.distance if posture is None else self._miss(place, step, m, posture) for m in modes]",
-        "misses = [-m.distance for m in modes]",
-    ),
-    Mutation("the branch of the global methods", "motion/global_run.py", "NEAR_ENOUGH = 1e-6", "NEAR_ENOUGH = 1e9"),
-    Mutation("the rotation of a rod", "runtime/rod_items.py", "area = 0.5 * (one - two)", "area = 0.0"),
+BRANCHES, CHANGES, SEQUENCER = "motion/branches.py", "motion/change_points.py", "runtime/sequencer.py"
+MUTATIONS = tuple(
+    Mutation(name, tuple(edits))
+    for name, *edits in (
+        ("whole turns of racks at the start", (
+            "mechanism/plans/planar.py", "- j.radius * (turn_of_pinion - turn_of_rack)",
+            "- j.radius * (pinion.angle - rack.angle)",
+        )),
+        ("whole turns behind a fast wheel", (
+            "motion/inner_times.py", "return refined(time, counts) if counts.max() > 1 else np.zeros(0)",
+            "return np.zeros(0)",
+        ), ("common/turns.py", "return np.where(coarse, np.minimum", "return np.where(coarse & False, np.minimum")),
+        ("whole turns of torsion springs", (
+            "dynamics/applied_loads.py", "near = driver[1] * self.model.drivers[driver[0]].motion(bodies.time)[0]",
+            "near = bodies.turn[0, two] * 0.0",
+        )),
+        ("losses between two instants", (BRANCHES, "elif not any(_mend(", "elif True or not any(_mend(")),
+        ("the own branch behind a change point", (CHANGES, "found.sort(key=lambda f: f[0])", "found.reverse()")),
+        ("digits beside a change point", ("motion/course.py", "< 0.99 * self.spacing", "< 0.0 * self.spacing")),
+        ("drivers that rest at a change point", (CHANGES, "RESTING = 1e-4", "RESTING = -1.0")),
+        ("points that leave for infinity", (SEQUENCER, "ASTRAY = 0.15", "ASTRAY = 1e9")),
+        ("false losses of Newton", (
+            BRANCHES, """        if lost:
+            return "through", path
+""", """        if lost:
+            return "open", times[-1:]
+""",
+        )),
+        ("branches that come near to each other", (
+            SEQUENCER, "report[SUSPECTS] += orientation[k] != orientation[k + 1]", "pass",
+        ), (SEQUENCER, "if not closed and orientation[k] != orientation[k + 1]:", "if False:"),
+            (SEQUENCER, "FAR_OFF = 0.08", "FAR_OFF = 1e9"),
+        ),
+        ("branches of a simulation after a change of coordinates", (
+            "dynamics/instant_kinematics.py",
+            "misses = [m.distance if posture is None else self._miss(place, step, m, posture) for m in modes]",
+            "misses = [-m.distance for m in modes]",
+        )),
+        ("the branch of the global methods", ("motion/global_run.py", "NEAR_ENOUGH = 1e-6", "NEAR_ENOUGH = 1e9")),
+        ("the rotation of rods", ("runtime/rod_items.py", "area = 0.5 * (one - two)", "area = 0.0")),
+    )
 )  # fmt: skip
 
 
@@ -92,17 +88,21 @@ def installed(folder: Path) -> Path:
 
 def found(place: Path, mutation: Mutation, count: int, folder: Path) -> str:
     """Return what the campaign says of a repair that is taken back: the number of differences by family."""
-    file = place / "assurgent" / mutation.file
-    text = file.read_text("utf-8")
-    if text.count(mutation.text) != 1:
-        raise ValueError(f"{mutation.name}: {mutation.file} does not have it once: {mutation.text}")
-    file.write_text(text.replace(mutation.text, mutation.instead), "utf-8")
+    kept: dict[Path, str] = {}
+    for name, text, instead in mutation.edits:
+        file = place / "assurgent" / name
+        here = file.read_text("utf-8")
+        if here.count(text) != 1:
+            raise ValueError(f"{mutation.name}: {name} does not have it once: {text}")
+        kept.setdefault(file, here)
+        file.write_text(here.replace(text, instead), "utf-8")
     command = [sys.executable, "-m", "fuzz", "--count", str(count), "--patience", "0", "--out", str(folder / "out")]
     try:
         environment = {**os.environ, "PYTHONPATH": f"{place}{os.pathsep}{ROOT}"}
         run = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     finally:
-        file.write_text(text, "utf-8")
+        for file, here in kept.items():
+            file.write_text(here, "utf-8")
     if run.returncode not in (0, 1):
         raise RuntimeError(run.stderr[-2000:])
     families = re.findall(r"^(?:different|broken): (\w+)", run.stdout, re.MULTILINE)
@@ -119,7 +119,7 @@ def main(arguments: list[str] | None = None) -> int:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         place = installed(folder)
-        nothing = Mutation("nothing taken back", "motion/branches.py", "ROUNDS, FEW = 60, 8", "ROUNDS, FEW = 60, 8")
+        nothing = Mutation("nothing taken back", ())
         for mutation in (nothing, *MUTATIONS):
             if options.only and options.only not in mutation.name:
                 continue
