@@ -68,6 +68,9 @@ def write_whole(path: Path, write: Callable[[Path], object]) -> Path:
     part = target.with_name(f".{secrets.token_hex(6)}{path.suffix}")
     try:
         write(part)
+        if part.is_file():
+            with part.open("rb+") as file:
+                os.fsync(file.fileno())  # a name must not survive a power cut that its bytes do not
         part.replace(target)
     except OSError as error:
         raise _unwritten(path, error) from error

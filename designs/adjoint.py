@@ -56,7 +56,7 @@ class Adjoint:
         call = np.zeros(CALL_SIZE, dtype=np.int64)
         call[STRIDE] = n
         none, signs = np.zeros((0, 0)), np.ones((1, max(program.sequence.n_signs, 1)))
-        work, lost = np.zeros_like(program.sequence.work), np.zeros(len(self.steps) + len(self.outputs), dtype=np.int64)
+        work, lost = program.sequence.scratch(), np.zeros(len(self.steps) + len(self.outputs), dtype=np.int64)
         changes = worth.reshape(1, -1)
         asked = np.concatenate([call, lanes])
         for steps, count, integers in ((self.outputs, len(lanes), asked), (self.steps, n, call)):

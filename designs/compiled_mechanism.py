@@ -170,7 +170,7 @@ class CompiledMechanism(Gradients):
         self.driver_rows = np.array(list(m.program.drivers.values()), dtype=np.int64)
         self.times = DesignTimes(m, self.time, self.wanted, self.functions, self.driver_rows)
         self._steps: dict[bool, tuple[Ints, ...]] = {}
-        self._spare: dict[int, list[Any]] = {}
+        self._spare: dict[bytes, list[Any]] = {}
         self.n_rows = m.program.n_rows
 
     def _phases(self, lanes: int) -> tuple[Ints, ...]:
@@ -288,11 +288,10 @@ class CompiledMechanism(Gradients):
         from ..runtime.sequencer import CALL_SIZE, COLUMNS, ORDERS, REPORT_SIZE, STRIDE
 
         sequence, n = self.mechanism.program.sequence, len(grid)
-        if n not in self._spare:
-            self._spare.clear()
-        spare = self._spare.setdefault(n, [])
-        held = spare.pop() if spare else None
-        if held is None:
+        key = grid.tobytes()  # what is held has the drivers and the asked lanes of these very instants
+        try:
+            return self._spare[key].pop()
+        except (KeyError, IndexError):
             stride = n if self.lean is None else whole_lines(n)
             call = np.zeros(CALL_SIZE, dtype=np.int64)
             call[STRIDE], call[COLUMNS] = stride, 1
@@ -301,7 +300,7 @@ class CompiledMechanism(Gradients):
             held = (
                 aligned(3, self.n_rows, stride), call, asked,
                 (
-                    np.ones((1, sequence.n_signs)), np.zeros_like(sequence.work), np.zeros((0, 0)),
+                    np.ones((1, sequence.n_signs)), sequence.scratch(), np.zeros((0, 0)),
                     np.zeros(max(map(len, phases)), dtype=np.int64), np.zeros(len(phases[1]), dtype=np.int64),
                     np.zeros((len(phases[2]), REPORT_SIZE)), np.empty((3, 1, n)),
                     np.zeros(2, dtype=np.int64), np.zeros(2, dtype=np.int64),
@@ -317,8 +316,12 @@ class CompiledMechanism(Gradients):
         return held
 
     def give_back(self, held: Any, grid: Array) -> None:
-        """Let the next run use what this one held."""
-        self._spare.setdefault(len(grid), []).append(held)
+        """Let the next run at the same instants use what this one held; what is of other instants is dropped."""
+        key = grid.tobytes()
+        spare = self._spare.get(key)
+        if spare is None:
+            self._spare = {key: (spare := [])}
+        spare.append(held)
 
     def fixed(self, held: Any, phases: tuple[Ints, ...], grid: Array) -> tuple[Any, ...]:
         """Return what all designs have in common, as compiled code takes it."""

@@ -119,7 +119,7 @@ class DesignLanes:
         solving, tangents = self._phases[1:3]
         modes = np.zeros(len(solving) if self.newton else 0, dtype=np.int64)
         scratch = (
-            np.zeros_like(sequence.work), np.zeros(max(len(solving), len(tangents), 1), dtype=np.int64), modes,
+            sequence.scratch(), np.zeros(max(len(solving), len(tangents), 1), dtype=np.int64), modes,
             np.zeros((0, 0)), np.zeros(2, dtype=np.int64), np.zeros(2, dtype=np.int64), np.zeros((4, width)),
             np.zeros(len(sequence.values) * columns), np.zeros(len(sequence.values)),
         )  # fmt: skip

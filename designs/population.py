@@ -100,7 +100,17 @@ def batch(linkages: Sequence[Linkage], angles: Any) -> Population:
     return Population(found.transpose(0, 1, 3, 2), whole)
 
 
+def _taken(shelf: list[Array]) -> tuple[Array | None, int]:
+    """Return what lay on a shelf, if anything did, and its references in here: how many, depends on the Python."""
+    try:
+        found = shelf.pop()
+    except IndexError:  # the first call, or another thread was first
+        return None, 0
+    return found, sys.getrefcount(found)
+
+
 KEPT = 1 << 28  # bytes of positions at most that are kept for the next call
+UNHELD = _taken([np.zeros(0)])[1]  # references to what nobody else holds
 _last: list[Array] = []
 
 
@@ -109,9 +119,9 @@ def _room(*shape: int) -> Array:
 
     Fresh memory is cleaned by the system first, which costs a quarter of the motion itself.
     """
-    found, size = _last.pop() if _last else None, math.prod(shape) + LINE
-    # held by `found` and by the count itself
-    if found is None or found.size != size or sys.getrefcount(found) > 2:
+    size = math.prod(shape) + LINE
+    found, references = _taken(_last)
+    if found is None or found.size != size or references > UNHELD:
         found = np.empty(size)
     if found.nbytes <= KEPT:
         _last[:] = [found]

@@ -42,10 +42,11 @@ class Reuse:
 
     def prepared(self, settings: Settings) -> tuple[Structure, Program]:
         """Return structure and program of a design, read and planned unless they were last."""
-        if self._last is None or self._last[0] != dict(settings):
+        last = self._last  # another thread may put its own there
+        if last is None or last[0] != dict(settings):
             model = from_data(self.data, self.origin, settings, self.folder)
-            self._last = dict(settings), *prepare(model)
-        return self._last[1:]
+            self._last = last = dict(settings), *prepare(model)
+        return last[1:]
 
     def begun(self, settings: Settings) -> Begun | None:
         """Return a design at the start of its simulation; None the first time, and where it cannot be simulated."""
@@ -76,12 +77,13 @@ class Reuse:
             return self._run(dict(settings), times, method, jerk)
 
     def _run(self, settings: dict[str, float], times: Array | None, method: str, jerk: bool) -> Outcome:
-        if self._last is not None and self._last[0] == settings:
-            _, structure, program = self._last
+        last = self._last  # another thread may put its own there
+        if last is not None and last[0] == settings:
+            _, structure, program = last
             asked = asked_times(program.model, times, method)
             check_times(program.model, asked)
             return run_program(structure, program, asked, method, jerk=jerk)
-        if self._last is not None:
+        if last is not None:
             found = self._design(settings, times, method, jerk)
             if found is not None:
                 return found

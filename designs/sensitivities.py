@@ -99,7 +99,7 @@ class ColumnCarrier:
         carry_changes(
             steps, self.outputs, c.tables, own, changes, np.ones((1, max(sequence.n_signs, 1))),
             np.array([0, n]), grid, state, D, out, spare, call, np.concatenate([call, lanes]), len(lanes),
-            np.zeros_like(sequence.work), BLOCK, np.zeros(len(steps), dtype=np.int64),
+            sequence.scratch(), BLOCK, np.zeros(len(steps), dtype=np.int64),
         )  # fmt: skip
         found: dict[str, PointChanges] = {}
         for name in self.points:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
+import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,8 +20,11 @@ import numpy as np
 from ..common.errors import InputError
 from ..common.files import check_target, write_whole
 from ..mechanism.model import Array
+from ..mechanism.tables import tables_of
 from ..mechanism.toml_text import to_toml
+from ..runtime import sources
 from ..runtime.parallel import ahead, checked
+from . import sweep_blocks
 from .sweep_blocks import Block, Sweeper, remote_block
 from .sweep_files import ENDINGS, ZarrTarget, write
 
@@ -65,12 +69,13 @@ def sweep(
     sweeper = Sweeper(data, origin, folder, names, want, times)
     values = np.column_stack([designs[n] for n in names]) if names else np.zeros((0, 0))
     blocks = _blocks(sweeper, len(values))
-    store = None if output is None else _Store(output, _key(data, designs, sweeper, values), sweeper, values, blocks)
+    key = _key(data, folder, designs, sweeper)
+    store = None if output is None else _Store(output, key, sweeper, values, blocks)
     todo = [k for k in range(len(blocks)) if store is None or not store.has(k)]
     kept: dict[int, Block] = {}
     done = sum(blocks[k][1] - blocks[k][0] for k in range(len(blocks)) if k not in set(todo))
     report(done, len(values))
-    for k, block in _done(sweeper, data, folder, values, blocks, todo, want, times, threads, dask):
+    for k, block in _done(sweeper, data, folder, values, blocks, todo, want, times, threads, dask, key):
         if store is None:
             kept[k] = block
         else:
@@ -91,10 +96,14 @@ def _blocks(sweeper: Sweeper, count: int) -> list[tuple[int, int]]:
     return [(a, min(a + size, count)) for a in range(0, count, size)]
 
 
-def _key(data: Mapping[str, Any], designs: Mapping[str, Array], sweeper: Sweeper, values: Array) -> str:
-    digest = hashlib.sha256()
+def _key(data: Mapping[str, Any], folder: Path | None, designs: Mapping[str, Array], sweeper: Sweeper) -> str:
+    """Return a digest of all that the numbers of a sweep depend on: tables beside the file and this program, too."""
+    digest = hashlib.sha256(sources.digest(sweep_blocks.__name__).encode())
     digest.update(json.dumps([to_toml(data), list(designs), [w.text for w in sweeper.wants]]).encode())
-    digest.update(values.tobytes())
+    for name in tables_of(data):
+        digest.update(((folder or Path()) / name).read_bytes())
+    for values in designs.values():
+        digest.update(values.tobytes())
     digest.update(sweeper.time.tobytes())
     return digest.hexdigest()
 
@@ -102,6 +111,7 @@ def _key(data: Mapping[str, Any], designs: Mapping[str, Array], sweeper: Sweeper
 def _done(
     sweeper: Sweeper, data: Mapping[str, Any], folder: Path | None, values: Array, blocks: Sequence[tuple[int, int]],
     todo: Sequence[int], want: Sequence[str] | None, times: Array | None, threads: int, dask: str | int | None,
+    key: str,
 ) -> Iterator[tuple[int, Block]]:  # fmt: skip
     """Yield blocks as they are done."""
     if dask is None or not todo:
@@ -126,7 +136,7 @@ def _done(
     except (OSError, ValueError) as error:
         raise InputError(f"dask {dask}: there is no scheduler - {error}") from error
     try:
-        fixed = (text, place, sweeper.names, given, asked)
+        fixed = (text, place, sweeper.names, given, asked, key)
         futures = {client.submit(remote_block, *fixed, values[slice(*blocks[k])], pure=False): k for k in todo}
         for future in distributed.as_completed(list(futures)):
             yield futures[future], future.result()
@@ -146,7 +156,7 @@ class _Store:
         self.output, self.sweeper, self.values, self.blocks = output, sweeper, values, blocks
         self.parts = output.with_name(f".{output.name}.parts")
         note = self.parts / "sweep.json"
-        if not note.is_file() or json.loads(note.read_text("utf-8"))["key"] != key:
+        if not _says(note, key):
             shutil.rmtree(self.parts, ignore_errors=True)
             self.parts.mkdir(parents=True)
             write_whole(note, lambda part: part.write_text(json.dumps({"key": key}), "utf-8"))
@@ -156,7 +166,12 @@ class _Store:
         return self.parts / f"block-{k:06d}.npz"
 
     def has(self, k: int) -> bool:
-        return self._place(k).is_file()
+        """Return whether a block is there, whole: each of its arrays carries a checksum."""
+        try:
+            with zipfile.ZipFile(self._place(k)) as file:
+                return file.testzip() is None
+        except (OSError, zipfile.BadZipFile):
+            return False
 
     def put(self, k: int, block: Block) -> None:
         if self.zarr is not None:  # into its region; the mark that it is done comes after
@@ -177,6 +192,15 @@ class _Store:
             every = {name: np.concatenate([b[name] for b in found]) for name in found[0]}
             write(self.output, self.sweeper, self.values, every)
         shutil.rmtree(self.parts, ignore_errors=True)
+
+
+def _says(note: Path, key: str) -> bool:
+    """Return whether blocks are of the sweep with this key; not where the note cannot be read."""
+    try:
+        found = json.loads(note.read_text("utf-8"))
+    except (OSError, ValueError):
+        return False
+    return isinstance(found, dict) and found.get("key") == key
 
 
 def _save(path: Path, block: Mapping[str, Any]) -> None:

@@ -282,15 +282,15 @@ _NOTHING: Any = _Nothing()
 
 @functools.lru_cache(maxsize=4)
 def _sweeper(
-    text: str, folder: str | None, names: tuple[str, ...], given: tuple[str, ...] | None, times: bytes | None
+    text: str, folder: str | None, names: tuple[str, ...], given: tuple[str, ...] | None, times: bytes | None, _key: str
 ) -> Sweeper:
     asked = None if times is None else np.frombuffer(times)
     return Sweeper(tomllib.loads(text), "sweep", None if folder is None else Path(folder), names, given, asked)
 
 
 def remote_block(
-    text: str, folder: str | None, names: tuple[str, ...], given: tuple[str, ...] | None, times: bytes | None,
+    text: str, folder: str | None, names: tuple[str, ...], given: tuple[str, ...] | None, times: bytes | None, key: str,
     values: Array,
 ) -> Block:  # fmt: skip
-    """Do a block in another process: from the text of the mechanism, which is compiled there once."""
-    return _sweeper(text, folder, names, given, times).block(np.asarray(values))
+    """Do a block in another process: from the text of the mechanism, which is compiled there once for a key."""
+    return _sweeper(text, folder, names, given, times, key).block(np.asarray(values))

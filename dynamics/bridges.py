@@ -162,7 +162,7 @@ def _solved(scout: Scout, step: GroupStep, z: float, signs: Array) -> Array | No
     par, _ = sequence.numbers_of(step, sequence.numbers)
     h = np.ascontiguousarray(mechanics.state[0, step.h_rows, 0])
     module = solver.group.module
-    if not solver.closed_form or module.position(phi, h, par, scout.t, signs, solver.group.work) != OK:
+    if not solver.closed_form or module.position(phi, h, par, scout.t, signs, np.zeros(module.WORK)) != OK:
         return None
     return phi
 

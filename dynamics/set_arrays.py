@@ -94,7 +94,7 @@ def write_sequence(tape: SetArrays, alone: int | None) -> dict[str, Ints]:
     call[STRIDE], call[COLUMNS], call[COLUMN_STRIDE] = 1, tape.free, tape.program.n_rows
     ints[chain.CALL] = tape.places(call.tolist())
     ints[chain.N_SIGNS], ints[chain.SIGNS] = sequence.n_signs, tape.numbers([1.0] * sequence.n_signs)
-    ints[chain.N_WORK], ints[chain.WORK] = len(sequence.work), tape.numbers([0.0] * len(sequence.work))
+    ints[chain.N_WORK], ints[chain.WORK] = sequence.n_work, tape.numbers([0.0] * sequence.n_work)
     ints[chain.KAPPA] = tape.numbers([0.0] * 3)
     ints[chain.REPORT] = tape.numbers([0.0] * (REPORT_SIZE * len(quality)))
     ints[chain.NUMBERS] = tape.numbers(sequence.numbers.tolist())

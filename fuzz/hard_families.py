@@ -155,14 +155,14 @@ def formulas(d: Drawing) -> None:
 
 
 def times(d: Drawing) -> None:
-    """Large and negative start times, one instant, very many."""
+    """Large and negative start times, one instant, thousands, a million."""
     d.start = d.pick((-5.0, -1e3, 1e4, 1e6, 12.5))
     dyads(d)
     kind = d.pick(("one", "many", "some"))
     if kind == "one":
         d.stop, d.step = d.start, 1.0
     elif kind == "many":
-        d.step = (d.stop - d.start) / 5000
+        d.step = (d.stop - d.start) / (1e6 if d.chance(0.03) else 5000)
     else:
         d.step = (d.stop - d.start) / 2
 

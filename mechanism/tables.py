@@ -6,6 +6,7 @@ import csv
 import importlib
 import math
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -69,6 +70,14 @@ class Table:
                 f"{prefix} reaches from {self.variable} = {first:.12g} to {last:.12g}; "
                 f"{self.variable} = {place:.12g} is outside - extend the table, or change start and stop"
             )
+
+
+def tables_of(data: Any) -> list[str]:
+    """Return the files of tables that the values of a mechanism file name, in their order."""
+    if isinstance(data, str):
+        return [data] if data.strip().lower().endswith(".csv") else []
+    values = data.values() if isinstance(data, Mapping) else data if isinstance(data, list | tuple) else ()
+    return [name for value in values for name in tables_of(value)]
 
 
 def read_table(path: Path, where: str, name: str, variable: str = "t", period: float = 0.0) -> Table:

@@ -10,7 +10,7 @@ through which the motion follows the tangent of its own branch; or the end of th
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,7 @@ ROUNDS, FEW = 60, 8  # of looking and solving again: of a stretch of a run, and 
 WINDOW, BESIDE = 320, 32  # lanes of a stretch, and those at its ends that the next one looks at as well
 MOST = 64  # further lanes for one of a stretch
 ZOOMS, SAMPLES = 16, 17
+TRIES = 3  # to settle the groups behind one that does not settle
 FINEST = 8  # spacings of time of a step that is not divided any more
 TORN = 1e-3  # of the mechanism's size: so far a group does not move in no time
 
@@ -51,13 +52,25 @@ def follow(program: Program, time: Array, method: str = "td", numbers: Array | N
     if not settled:
         course, settled = _in_stretches(run, jumps)
         solution, settled = _rounds(run, course, FEW if settled else 1, most)
-    for name in program.sequence.groups if not settled else ():  # what is not certain is not shown
-        step = step_of(solution, name)
-        unsettled = _spots(solution, step, course)
-        if unsettled:
-            _end(solution, step, unsettled[0][0], DEAD_POINT)
+    doubt, tries = None, TRIES  # what is not certain is not shown
+    while not settled and (found := _first_doubt(solution, course, run.horizon)) is not None:
+        doubt, run = found, replace(run, horizon=found[1])
+        if tries > 0:  # groups behind one that does not settle were not looked at before
+            solution, settled = _rounds(run, course, 2 * FEW, most)
+            tries -= 1
+    if doubt is not None:
+        _end(solution, step_of(solution, doubt[0]), doubt[1], DEAD_POINT)
     keep_joints(solution)
     return solution
+
+
+def _first_doubt(solution: Solution, course: Course, horizon: float) -> tuple[str, float] | None:
+    """Return the first group, in the order of the program, that does not settle before a time, and from when on."""
+    for name in solution.program.sequence.groups:
+        due = _spots(solution, step_of(solution, name), course)
+        if due and due[0][0] < horizon:
+            return name, due[0][0]
+    return None
 
 
 @dataclass(frozen=True)
@@ -139,11 +152,13 @@ def _mend(solution: Solution, name: str, course: Course, horizon: float = np.inf
         if low >= horizon or (solution.stop is not None and low > solution.stop.time):
             break
         if mark in (LONG, TURNED):
-            if high - low > FINEST * np.spacing(abs(high)):  # beside an end there are always steps that rates miss
-                course.extra += np.linspace(low, high, 5)[1:-1].tolist()
-                again = True
-            elif mark == TURNED:
-                _end(solution, step, low, DEAD_POINT)
+            finer = _divided(low, high)
+            course.extra += finer
+            again = again or len(finer) > 0
+            if mark == TURNED:  # what lies beyond is on another branch
+                if not finer:
+                    _end(solution, step, low, DEAD_POINT)
+                break
             continue
         if solution.solved == 0:  # the run begins where branches meet, or cannot begin
             kind, times, high = "zero", solution.time[:1], float(solution.time[min(1, len(solution.time) - 1)])
@@ -182,6 +197,11 @@ def _mend(solution: Solution, name: str, course: Course, horizon: float = np.inf
                 course.extra += times.tolist()
                 again = True
     return again
+
+
+def _divided(low: float, high: float) -> list[float]:
+    """Return instants that divide a step; none where digits of time end: beside an end rates miss every step."""
+    return np.linspace(low, high, 5)[1:-1].tolist() if high - low > FINEST * np.spacing(abs(high)) else []
 
 
 def _spots(solution: Solution, step: GroupStep, course: Course) -> list[tuple[float, float, int]]:
@@ -236,7 +256,8 @@ def _end(solution: Solution, step: GroupStep, time: float, status: int) -> None:
         lane = min(int(np.searchsorted(solution.time, time)), solution.solved)
         if status == DEAD_POINT:
             seen = quality(solution, step)[0][:lane] >= MEETING
-            lane -= int(np.argmax(seen[::-1])) if seen.any() else 0
+            lane -= int(np.argmax(seen[::-1])) if seen.any() else lane
+            jump = jump if lane > 0 else float(solution.time[0])  # not one instant has digits
         stop(solution, step, lane, status, jump)
 
 
@@ -294,7 +315,8 @@ def _astray(solution: Solution, step: GroupStep, path: Array) -> Array:
     """Return a path of Newton divided where, well before its end, a step leaves its rates; nothing where none does.
 
     There it may have come to another branch, which ends where the own one goes on. Next to an end that is one, steps
-    leave their rates as well: those count which are short beside what is left of the way.
+    leave their rates as well: those count which are short beside what is left of the way. The sign of a determinant
+    that has digits counts anywhere.
     """
     from ..runtime.sequencer import LONG, NEAR_AND_LONG, TURNED, marks
 
@@ -305,6 +327,7 @@ def _astray(solution: Solution, step: GroupStep, path: Array) -> Array:
     kappa, _, orientation = quality(part, step)
     marks(kappa, orientation, part.state, t, step.phi_rows, False, marked)
     long = np.isin(marked, (LONG, NEAR_AND_LONG, TURNED)) & (t[-1] - t[1:] > 4 * np.diff(t))
+    long |= (marked == TURNED) & (np.minimum(kappa[:-1], kappa[1:]) > MEETING)
     between = t[:-1][long][:, None] + np.diff(t)[long][:, None] * np.arange(1, 8) / 8
     return np.union1d(path, between) if long.any() else path[:0]
 

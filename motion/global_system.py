@@ -124,7 +124,7 @@ def build(
     n_rows = len(start)
     scratch = (
         np.zeros(most), np.zeros(most * largest), np.zeros(most * widest), np.zeros((3, n_rows)),
-        np.zeros(widest * n_rows), np.zeros_like(sequence.work),
+        np.zeros(widest * n_rows), sequence.scratch(),
     )  # fmt: skip
     program = (table, sequence.tables, sequence.numbers if numbers is None else numbers)
     call, now = _call(), np.array([t])

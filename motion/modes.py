@@ -81,7 +81,7 @@ def assembly_modes(
         found = []
         for number, signs in enumerate(itertools.product((1.0, -1.0), repeat=len(m.BRANCHES)), 1):
             phi = np.zeros(len(solver.group.dependent))
-            if m.position(phi, h, solver.par, t, np.array(signs), solver.group.work) == OK:
+            if m.position(phi, h, solver.par, t, np.array(signs), np.zeros(m.WORK)) == OK:
                 with np.errstate(over="ignore"):  # farther away than numbers go
                     distance = float(np.linalg.norm((phi - solver.start) / scale))
                 found.append(AssemblyMode(number, phi, np.array(signs), distance))

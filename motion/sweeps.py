@@ -84,10 +84,7 @@ def swept(solution: Solution, items: Sequence[int], method: str, edges: Ints, si
     def part(arguments: tuple[list[int], int]) -> tuple[Ints, int]:
         chosen, i = arguments
         stretch = int(np.searchsorted(edges, parts[i], side="right")) - 1
-        return sequence.run(
-            method, t, state, parts[i : i + 2], signs[stretch : stretch + 1], chosen,
-            call=np.zeros_like(sequence.call), work=np.zeros_like(sequence.work), numbers=numbers,
-        )  # fmt: skip
+        return sequence.run(method, t, state, parts[i : i + 2], signs[stretch : stretch + 1], chosen, numbers=numbers)
 
     for serial, group in itertools.groupby(items, key=lambda i: sequence.items[i].serial):
         chosen = list(group)

@@ -15,6 +15,8 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+from .seals import seal_machine_code
+
 PROJECT = __name__.partition(".")[0] + "."
 WIDE = '"prefer-vector-width"="512"'  # an attribute of LLVM's that llvmlite has no name for
 when_compiling: list[Callable[[], None]] = []  # called when something is compiled that was not found on disk
@@ -23,6 +25,7 @@ when_compiling: list[Callable[[], None]] = []  # called when something is compil
 def prepare() -> None:
     """Do all of it, once, before anything is compiled or loaded."""
     defer_blas()
+    seal_machine_code()
     forgive_damage()
     resolve_once()
     widen_literals()

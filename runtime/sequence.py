@@ -110,8 +110,6 @@ class Sequence:
         self.tables = np.array(self.ints, dtype=np.int64)
         self.numbers = np.array([v.value if isinstance(v, Traced) else float(v) for v in self.values])
         self.traced = any(isinstance(v, Traced) for v in self.values)
-        self.work = np.zeros(self.n_work)
-        self.call = np.zeros(16, dtype=np.int64)
         self._steps: dict[tuple[object, ...], Ints] = {}
 
     def with_numbers(self, numbers: Array) -> Sequence:
@@ -119,6 +117,10 @@ class Sequence:
         found = copy.copy(self)
         found.numbers = np.ascontiguousarray(numbers)
         return found
+
+    def scratch(self) -> Array:
+        """Return room that the items work in, for one thread."""
+        return np.zeros(self.n_work)
 
     def _number(self, value: Any) -> int:
         self.values.append(value)
@@ -281,8 +283,6 @@ class Sequence:
         report: Array = EMPTY,
         numbers: Array | None = None,
         columns: int = 0,
-        call: Ints | None = None,
-        work: Array | None = None,
         block: int | None = None,
         start: int = 0,
     ) -> tuple[Ints, int]:
@@ -290,9 +290,11 @@ class Sequence:
 
         `signs` has a row per stretch between two edges. `out` is the state itself unless it is given: of columns it
         is (order, column times row, lane). `start` is the lane at which Newton begins from the φ that stands there.
+        What a run notes is its own: several threads may be in here, with one program and different times.
         """
         from .sequencer import (  # fmt: skip
             BLOCK,
+            CALL_SIZE,
             CHANGE_STRIDE,
             COLUMN_STRIDE,
             COLUMNS,
@@ -304,7 +306,7 @@ class Sequence:
 
         lanes = int(edges[-1] - edges[0])
         steps = self.steps(phase, items, self.folded(lanes), lanes >= AT_ONCE_FROM)
-        call = self.call if call is None else call
+        call = np.zeros(CALL_SIZE, dtype=np.int64)
         out = state if out is None else out
         call[STRIDE], call[START], call[ITERATIONS] = state.shape[2], start, 0
         call[COLUMNS], call[COLUMN_STRIDE] = columns, state.shape[1] * state.shape[2]
@@ -313,6 +315,6 @@ class Sequence:
         lost = np.full(len(steps), np.iinfo(np.int64).max)
         sequence(
             steps, self.tables, self.numbers if numbers is None else numbers, changes, signs, edges, t, state, out,
-            call, self.work if work is None else work, block or BLOCK, lost, modes, report,
+            call, self.scratch(), block or BLOCK, lost, modes, report,
         )  # fmt: skip
         return lost, int(call[ITERATIONS])

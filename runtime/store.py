@@ -18,7 +18,6 @@ import importlib.util
 import json
 import os
 import re
-import secrets
 import shutil
 import stat
 import sys
@@ -32,6 +31,7 @@ import platformdirs
 
 from ..common.errors import GenerationError, InputError
 from ..common.type_files import SPECIFICATION
+from .seals import TYPES, ProvenLoader, sign
 
 RECORD = "record.json"
 CURRENT = "current"
@@ -46,45 +46,6 @@ def default_root() -> Path:
     return (Path(given) if given else platformdirs.user_cache_path("assurgent")) / "types"
 
 
-def _secret_file() -> Path:
-    given = os.environ.get("ASSURGENT_DATA")
-    return (Path(given) if given else platformdirs.user_data_path("assurgent")) / "signing-key"
-
-
-def _secret() -> bytes:
-    """Return this user's signing key, made at first use; two processes that make it at once agree on one."""
-    path = _secret_file()
-    try:
-        with contextlib.suppress(FileNotFoundError):
-            return _read_secret(path)
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        handle, name = tempfile.mkstemp(dir=path.parent)  # mode 0600
-    except OSError as error:
-        raise InputError(
-            f"{path}: the signing key can be neither read nor made: {error.strerror} - "
-            "set ASSURGENT_DATA to a folder that you can write"
-        ) from error
-    with os.fdopen(handle, "wb") as file:
-        file.write(secrets.token_bytes(32))
-        file.flush()
-        os.fsync(file.fileno())
-    try:
-        os.link(name, path)  # fails where another process was first: its key counts
-    except FileExistsError:
-        pass
-    except OSError:  # a file system without links
-        Path(name).replace(path)
-    Path(name).unlink(missing_ok=True)
-    return _read_secret(path)
-
-
-def _read_secret(path: Path) -> bytes:
-    secret = path.read_bytes()
-    if len(secret) != 32:
-        raise InputError(f"{path}: is not a signing key - remove it, then generate your types anew")
-    return secret
-
-
 def _digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
@@ -97,6 +58,7 @@ class StoredType:
     module: str
     key: str
     folder: Path
+    digest: str  # of the source, as the signed record has it
 
     @property
     def source(self) -> Path:
@@ -107,20 +69,24 @@ class StoredType:
         return self.folder / SPECIFICATION
 
     def load(self) -> ModuleType:
-        """Import the module; its digest was checked when this object was made."""
-        return load_source(self.source, import_name(self.module, self.key))
+        """Import the module from the very bytes that the signed record speaks of."""
+        data = self.source.read_bytes()
+        if _digest(data) != self.digest:
+            raise GenerationError(f"{self.source}: was altered while it was read - run the command again")
+        return load_source(self.source, import_name(self.module, self.key), data)
 
 
 def import_name(module: str, key: str) -> str:
     """Return the name under which a type is imported; Numba keeps it in its cache and asks for it again."""
-    return f"assurgent_types.{module}_{key}"
+    return f"{TYPES}{module}_{key}"
 
 
-def load_source(path: Path, name: str) -> ModuleType:
-    """Import one emitted source file under a name of its own."""
+def load_source(path: Path, name: str, data: bytes | None = None) -> ModuleType:
+    """Import one emitted source file under a name of its own: `data`, where they were checked, or what it holds now."""
     if name in sys.modules:
         return sys.modules[name]
-    spec = importlib.util.spec_from_file_location(name, path)
+    loader = ProvenLoader(name, path, path.read_bytes() if data is None else data, keep=data is not None)
+    spec = importlib.util.spec_from_file_location(name, path, loader=loader)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -171,7 +137,7 @@ class Store:
             record = json.loads((folder / RECORD).read_text("utf-8"))
             signature = record.pop("signature")
             good = (
-                hmac.compare_digest(signature, _sign(record))
+                hmac.compare_digest(signature, sign(record))
                 and record["module"] == module
                 and record["key"] == key
                 and set(record["files"]) == {f"{module}.py", SPECIFICATION}
@@ -180,7 +146,7 @@ class Store:
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             return None
         self._is_private()
-        return StoredType(record["name"], module, key, folder) if good else None
+        return StoredType(record["name"], module, key, folder, record["files"][f"{module}.py"]) if good else None
 
     def specification(self, module: str, waiting: Callable[[], None] = lambda: None) -> tuple[str, str] | None:
         """Return name and specification of the type in use if these can be trusted, whatever its module is."""
@@ -267,7 +233,7 @@ class Store:
         """Sign a staged type and make it the current one, atomically."""
         files = {n: _digest((staging / n).read_bytes()) for n in (f"{module}.py", SPECIFICATION)}
         record: dict[str, object] = {"format": 1, "name": name, "module": module, "key": key, "files": files}
-        _write(staging / RECORD, json.dumps({**record, "signature": _sign(record)}, indent=1) + "\n")
+        _write(staging / RECORD, json.dumps({**record, "signature": sign(record)}, indent=1) + "\n")
         _sync(staging)
         place = self.root / module / key
         refused: Path | None = None
@@ -303,11 +269,6 @@ class Store:
         _write(Path(name), key + "\n")
         Path(name).replace(current)
         _sync(self.root / module)
-
-
-def _sign(record: dict[str, object]) -> str:
-    text = json.dumps(record, sort_keys=True, separators=(",", ":"))
-    return hmac.new(_secret(), text.encode(), hashlib.sha256).hexdigest()
 
 
 def _write(path: Path, text: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from pathlib import Path
 
 import numpy as np
@@ -56,6 +57,26 @@ def test_newton_does_not_follow_a_near_branch_to_its_end() -> None:
     assert coarse.stop is None
     here, there = (r.results.points["p3"].position for r in (coarse, slow))
     np.testing.assert_allclose(here, there[np.searchsorted(fine, times)], atol=1e-11)
+
+
+@pytest.mark.parametrize(
+    ("name", "end"), [("newton-end-far-away", 1.30818944), ("newton-end-far-away-before-a-dyad", 0.22628388)]
+)
+def test_the_end_of_newton_far_away_is_found(name: str, end: float) -> None:
+    """Beside the end digits are few, and steps beyond it on any branch: the dyad behind it once ended the run at 0.
+
+    The same mechanism at the origin has the digits; `end` is of the oracle, in absolute coordinates.
+    """
+    data = tomllib.loads((FAULTS / f"{name}.toml").read_text("utf-8"))
+    first = np.array(data["points"]["p1"])
+    near = data | {"points": {point: (np.array(at) - first).tolist() for point, at in data["points"].items()}}
+    far, moved = run(reader.from_data(data, name)), run(reader.from_data(near, name))
+    for one in (far, moved):
+        assert one.stop is not None
+        assert one.stop.time == pytest.approx(end, abs=1e-7)
+    assert len(far.results.time) == len(moved.results.time) > 2
+    for point, here in moved.results.points.items():
+        np.testing.assert_allclose(far.results.points[point].position - first, here.position, atol=1e-5)
 
 
 def test_a_group_behind_a_gear_is_lost_between_two_instants() -> None:

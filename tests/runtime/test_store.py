@@ -201,10 +201,10 @@ def test_an_altered_specification_is_not_handed_out(store: Store, file: str) -> 
 
 SIGN_AT_ONCE = """
 import sys
-from assurgent.runtime.store import _secret
+from assurgent.runtime.seals import secret
 print("ready", flush=True)
 sys.stdin.readline()
-print(_secret().hex())
+print(secret().hex())
 """
 
 
