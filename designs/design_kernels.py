@@ -19,6 +19,7 @@ from ..runtime.sequencer import (
     PHI,
     PLACE,
     RESIDUAL,
+    START,
     STEEP,
     SUSPECTS,
     call_item,
@@ -191,8 +192,16 @@ def run_design(  # type: ignore[no-untyped-def]
         answer[2] = TOO_FAR
         return
     if solved == 0:
-        # a closed form that no sign closes is apart; Newton may need another start
-        answer[0] = APART if solving[where, N_PHI] < 0 else OWN_WAY
+        # a closed form that no sign closes is apart, unless branches meet there; Newton may need another start
+        own_way = solving[where, N_PHI] > 0
+        if not own_way and n > 1:
+            edges[0], edges[1], call[START] = 1, 2, 1
+            lost[:] = NEVER
+            modes[:] = 0
+            sequence(moving, tables, own, changes, signs, edges, t, state, state, call, work, n, lost, modes, no_report)
+            own_way = where_lost(state, tables, moving, unknowns, lost, modes, 2, orders)[0] == 2
+            edges[0], edges[1], call[START] = 0, n, 0
+        answer[0] = OWN_WAY if own_way else APART
         answer[2] = where
         if answer[0] == APART:
             out[:] = np.nan

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ..common.errors import InputError
 from ..common.turns import DEEPEST
 from ..mechanism.plans.plan import Array
 from ..motion.branches import follow
@@ -42,12 +43,22 @@ class DesignTimes:
             return self._still
         grid = np.union1d(self._refined(numbers), self._inner)
         program = self.mechanism.program
-        while program.turning_rows and len(more := turning(solve(program, grid, numbers=numbers[0]))):
-            grid = np.union1d(grid, more)
+        try:
+            while program.turning_rows and len(more := turning(solve(program, grid, numbers=numbers[0]))):
+                grid = np.union1d(grid, more)
+        except InputError:  # it changes its branch where branches meet, and seems to turn at once
+            grid = np.union1d(grid, self._followed(grid, numbers[0]))
         found = grid, np.searchsorted(grid, self.time)
         if not program.sequence.moving:
             self._still = found
         return found
+
+    def _followed(self, grid: Array, numbers: Array) -> Array:
+        """Return the inner times of a design that is followed on its branch; none where it cannot be."""
+        try:
+            return followed_times(follow(self.mechanism.program, grid, numbers=numbers), self._parts)
+        except InputError:  # said of that design when it is run on its own
+            return np.zeros(0)
 
     def _refined(self, numbers: Array) -> Array:
         from .design_kernels import longest_ways
@@ -79,7 +90,6 @@ class DesignTimes:
         which = np.flatnonzero(answers[:, 2] == TOO_FAR)
         if len(which) == 0 or self._rounds == DEEPEST:
             return False
-        solution = follow(self.mechanism.program, grid, numbers=numbers[which[0]])
-        self._inner, self._still = np.union1d(self._inner, followed_times(solution, self._parts)), None
+        self._inner, self._still = np.union1d(self._inner, self._followed(grid, numbers[which[0]])), None
         self._rounds += 1
         return True

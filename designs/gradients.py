@@ -114,9 +114,15 @@ class Gradients:
         state = self._run(numbers, kept, grid, lanes, self._phases(len(grid)), out, answers)
         if answers[0, 0] == 0:
             return SolvedDesign(values, numbers[0], state, grid, lanes, self._results(out[0], len(self.time), values))
-        if answers[0, 0] != 3 or not kept[0]:
-            reason = "" if kept[0] else " (reading or planning decides otherwise there: compile it at this design)"
-            raise not_whole(f"{self._message(self._stop(answers[0], values[:, 0], grid))}{reason}")
+        if not kept[0]:
+            self(**dict(zip(self.names, values[:, 0].tolist(), strict=True)))  # says so where it cannot be run at all
+            raise InputError(
+                f"{self.mechanism.origin}: this design is read or planned otherwise than the nominal one (an axis or "
+                "a length that is zero there, another branch), so its derivatives do not follow from that one - give "
+                "its values to the mechanism, then compile it"
+            )
+        if answers[0, 0] != 3:
+            raise not_whole(self._message(self._stop(answers[0], values[:, 0], grid)))
         solution = follow(self.mechanism.program, grid, numbers=numbers[0])  # change points, dead points
         if solution.stop is not None:
             raise not_whole(solution.stop.message)

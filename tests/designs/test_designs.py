@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -175,6 +176,74 @@ def test_a_design_with_another_decision_is_run_on_its_own() -> None:
     assert found.message[2] != ""
 
 
+def test_designs_with_other_inner_instants_do_not_share_what_is_kept() -> None:
+    """A late start of the driver shifts where it is fast: as many instants lie elsewhere. B is on its circle."""
+    m = four_bar()
+    m.parameter("p", 0.0)
+    m.drivers["theta"]["angle"] = "3*sin(2*pi*(t - p))"
+    times = np.array([0, 0.1, 0.25, 0.4, 0.5, 0.75, 0.85, 1.0])
+    c = m.compile(times, points=["B"])
+    for p in (0.5, 0.25, 0.0, 0.125):
+        theta = 3 * np.sin(2 * np.pi * (times - p))
+        B = 2 * np.stack([np.cos(theta), np.sin(theta)], axis=1)
+        assert worst(c(p=p).points["B"].position, B) < 1e-14
+        assert worst(c.batch({"p": [p, p]}).points["B"].position[1], B) < 1e-14
+
+
+def test_a_design_that_begins_at_a_change_point_is_run_on_its_own() -> None:
+    """A parallelogram with its bars in one line: no rounding decides whether it can be assembled."""
+    m = Mechanism("parallelogram", a=1.0)
+    for name, place in {"A": (0, 0), "B": ("a", 0), "C": (4, 0), "D": (3, 0)}.items():
+        m.point(name, place)
+    m.body("frame", ["A", "D"])
+    m.body("crank", ["A", "B"], length="a")
+    m.body("rod", ["B", "C"], length=3)
+    m.body("rocker", ["D", "C"], length=1)
+    for name, pair in {"A": "frame crank", "B": "crank rod", "C": "rod rocker", "D": "frame rocker"}.items():
+        m.joint(name, "R", pair.split(), at=name)
+    m.driver("theta", joint="A", angle="pi*t")
+    times = np.linspace(0.0, 1.9, 41)
+    c = m.compile(times, points=["C"])
+    C = np.stack([3 + np.cos(np.pi * times), np.sin(np.pi * times)], axis=1)
+    assert np.max(np.abs(c().points["C"].position - C)) < 1e-9  # bridged
+    assert c.batch({"a": [1.0, 0.9, 7.0]}).status.tolist() == [0, 0, 2]
+
+
+def test_a_design_with_change_points_stops_no_wheel_of_another() -> None:
+    """Crank and rocker of one length; a wheel turns with the rocker, so that its turns are looked at."""
+    m = four_bar()
+    m.point("W", (-3, 0))
+    m.point("V", (-2.5, 0))
+    m.bodies["frame"]["points"] = ["A", "D", "W"]
+    m.body("wheel", ["W", "V"])
+    m.joint("W", "R", ["frame", "wheel"], at="W")
+    m.joint("gear", "gear", ["rocker", "wheel"], ratio=2)
+    m.drivers["theta"]["angle"] = "pi/2 + 2*pi*t"
+    times = np.linspace(0, 1, 14)
+    c = m.compile(times, bodies=["wheel"])
+    found = c.batch({"a": [6.0, 2.0, 3.0]})
+    assert found.status.tolist() == [0, 0, 0]
+    for k, a in enumerate((6.0, 2.0, 3.0)):
+        assert worst(found.bodies["wheel"].angle[k], run(m.model(a=a), times).results.bodies["wheel"].angle) < 1e-9
+
+
+@pytest.mark.parametrize("kind", [four_bar, triad])
+def test_several_threads_may_run_one_mechanism(kind: Callable[[], Mechanism]) -> None:
+    """Each with times of its own: nothing that a run notes is another's."""
+    m = kind()
+    times = [np.linspace(0.0, 1.0, n) for n in (41, 97, 230, 55)]
+    names = list(m.points)[-3:]
+    alone, compiled = [m.run(times=t) for t in times], m.compile(times[0], points=names)
+
+    def one(k: int) -> float:
+        found = m.run(times=times[k % 4]) if k % 5 else compiled()
+        right = alone[k % 4 if k % 5 else 0]
+        return max(worst(found.points[p].position, right.points[p].position) for p in names)
+
+    with ThreadPoolExecutor(4) as pool:
+        assert max(pool.map(one, range(200))) < 1e-12
+
+
 def test_run_reuses_the_program_and_gives_the_same() -> None:
     m = four_bar()
     for design in ({}, {"a": 2.2}, {"a": 2.2, "omega": 7.0}, {"x_D": 6.5}, {"a": 2.2}):
@@ -239,6 +308,16 @@ def test_sensitivities_of_positions_alone() -> None:
     first, all_orders = c.sensitivities(orders=1, a=2.1), c.sensitivities(a=2.1)
     assert np.array_equal(first.points["P"].position, all_orders.points["P"].position)
     assert first.points["P"].velocity is None
+
+
+def test_sensitivities_of_a_design_that_is_planned_otherwise_say_so() -> None:
+    m = spatial()
+    m.parameter("tilt", 0.0)
+    m.joints["D"]["axis"] = ["sin(tilt)", "cos(tilt)", 0]
+    c = m.compile(points=["C"])
+    if c.batch({"tilt": [0.05]}).own_way[0]:
+        with pytest.raises(InputError, match="planned otherwise"):
+            c.sensitivities(tilt=0.05)
 
 
 def test_sensitivities_need_a_whole_motion() -> None:
