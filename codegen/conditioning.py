@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 
 import sympy as sp
 
@@ -20,8 +21,8 @@ def conditioning(
 ) -> list[str]:
     """Return the names of the squared distance from singularity, 0 to 1, and, if signed, of the sign of det Φ_φ.
 
-    The distance is that of the block nearest to singularity. Blocks of more rows than unknowns have no determinant: the
-    sign is that of the others.
+    The distance is that of the block nearest to singularity. Of several blocks the sign has a size that tells which of
+    them have changed theirs: two may do so at once. Blocks of more rows than unknowns have no determinant.
     """
     least: Value = pool.number(1)
     signs: list[Value] = []
@@ -38,7 +39,7 @@ def conditioning(
             sizes = [pool.call("abs", v) for v in lu.pivots]  # reciprocals
             ratio = pool.extreme(sizes, smallest=True) / pool.extreme(sizes, smallest=False)
             value = ratio * ratio
-            signs += lu.signs(pool) if signed else []
+            signs += [pool.product(lu.signs(pool))] if signed else []
         else:
             if block.size == 1 and a[0][0].constant is None and phi[block.columns[0]] in lengths:
                 # a block of one entry has no row norm: it is scaled by the derivatives with respect to the known points
@@ -50,7 +51,15 @@ def conditioning(
             signs += [sign_of(pool.lift(determinant(a, cofactors(a))), pool)] if signed else []
         least = pool.extreme([least, value], smallest=True) if value.constant is None else least
     names = [pool.assign(pool.fresh("indicator"), least).name]
-    return [*names, pool.assign(pool.fresh("orientation"), pool.product(signs)).name] if signed else names
+    return [*names, pool.assign(pool.fresh("orientation"), _orientation(pool, signs)).name] if signed else names
+
+
+def _orientation(pool: Pool, signs: Sequence[Value]) -> Value:
+    """Return the product of the signs of blocks times 1 + Σ 2^k over the later ones that are positive."""
+    size: Value = pool.number(1)
+    for k, sign in enumerate(signs[1:]):
+        size = size + (sign + 1) * Fraction(2**k, 2)
+    return pool.product(signs) * size
 
 
 def squared_volume(pool: Pool, d: Derivation, block: Block, rows: Sequence[Sequence[Value]]) -> Value:

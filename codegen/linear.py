@@ -114,7 +114,8 @@ class Elimination:
 
     def signs(self, pool: Pool) -> list[Value]:
         """Return what the sign of the determinant is the product of: pivots, and exchanges of rows."""
-        exchanged = [pool.select(pool.number(0), v, pool.number(-1), pool.number(1)) for row in self.swaps for v in row]
+        swaps = [v for row in self.swaps for v in row if v.constant != 0]  # 0: these rows are never exchanged
+        exchanged = [pool.select(pool.number(0), v, pool.number(-1), pool.number(1)) for v in swaps]
         return [*(sign_of(v, pool) for v in self.pivots), *exchanged]
 
     def map(self, change: Callable[[Value], Value]) -> Elimination:

@@ -250,7 +250,7 @@ WORDS = {
     "dead point": "an instant at which the driver cannot go on",
     "stop": "the time at which a motion ends early, and why; an outcome is results with that",
     "conditioning": "distance of Φ_φ from singularity, 0 to 1; for an RRR dyad the sine of the transmission angle",
-    "orientation": "the sign of det Φ_φ, the same all along a branch",
+    "orientation": "the sign of det Φ_φ, the same along a branch; of several blocks its size tells their signs",
     "residual wrench": "what is missing of the balance of a body before the forces in its joints are known",
 }
 

@@ -302,7 +302,7 @@ class _Check:
         quality, residual, orientation = out[:, 0]
         self.result.add("residual", "independent", relative(residual, np.array([np.max(np.abs(Phi))])))
         if self.square and not self.m.CLOSED_FORM:
-            sign = float(np.sign(np.linalg.det(self.group.jacobians(away, c.h, c.par, c.t)[0])) * orientation[0])
+            sign = float(np.sign(np.linalg.det(self.group.jacobians(away, c.h, c.par, c.t)[0]) * orientation[0]))
             self.order_sign = self.order_sign or sign
             self.result.add("orientation", "independent", abs(sign - self.order_sign))
         single = np.array([self.group.conditioning(away, c.h, c.par, c.t)])

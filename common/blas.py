@@ -18,35 +18,20 @@ def _controller(_scipy: bool) -> Any:
     return ThreadpoolController()
 
 
-class _OneThread:
-    """The limit, which is the whole process's: the first of our threads sets it, the last one takes it back."""
-
-    def __init__(self) -> None:
-        self.lock, self.inside = threading.Lock(), 0
-        self.limits: dict[bool, Any] = {}  # with SciPy's BLAS and without: it may be loaded meanwhile
-
-    def enter(self) -> None:
-        with self.lock:
-            scipy = "scipy.linalg" in sys.modules
-            if scipy not in self.limits:
-                self.limits[scipy] = _controller(scipy).limit(limits=1, user_api="blas")
-            self.inside += 1
-
-    def leave(self) -> None:
-        with self.lock:
-            self.inside -= 1
-            while self.limits and self.inside == 0:
-                self.limits.popitem()[1].restore_original_limits()
-
-
-_LIMIT = _OneThread()
+_HELD = threading.RLock()
 
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """Have BLAS use one thread within the context; what was set before comes back when the last one ends."""
-    _LIMIT.enter()
-    try:
+    """Have BLAS use one thread within the context; what was set before comes back when it ends.
+
+    The limit is the whole process's: the thread that set it takes it back, and others leave it alone meanwhile.
+    """
+    if not _HELD.acquire(blocking=False):
         yield
+        return
+    try:
+        with _controller("scipy.linalg" in sys.modules).limit(limits=1, user_api="blas"):
+            yield
     finally:
-        _LIMIT.leave()
+        _HELD.release()

@@ -2,9 +2,10 @@
 
 A closed form holds its sign, and Newton-Raphson follows a prediction: right as long as the branches stay apart. Whether
 they do between two instants, the conditioning tells, a function of time that is zero where branches meet and where a
-group comes apart or leaves for infinity. Steps between which it may reach zero, and steps that jump, are solved anew in
-ever finer ones. What is found there is one of four: nothing; instants that the run needs as well; a change point,
-through which the motion follows the tangent of its own branch; or the end of the motion, with its time.
+group comes apart or leaves for infinity; of groups solved by Newton-Raphson also the sign of the determinant of their
+Jacobian, which is another one on the next branch. Steps between which it may reach zero, and steps that jump, are
+solved anew in ever finer ones. What is found there is one of four: nothing; instants that the run needs as well; a
+change point, through which the motion follows the tangent of its own branch; or the end of the motion, with its time.
 """
 
 from __future__ import annotations

@@ -148,16 +148,14 @@ def _too_like(spec: GroupSpec, other: str) -> GenerationError:
 
 def as_plain_python(path: Path, name: str) -> ModuleType:
     """Import an emitted module without compiling it: the same statements, slow to run but ready at once."""
-    import numba
-
-    from . import lanemath, profiles  # noqa: F401 - what the module imports is compiled all the same
-
-    compiling = numba.config.DISABLE_JIT
-    numba.config.DISABLE_JIT = True
     try:
-        return load_source(path, name)
+        module = load_source(path, name)
+        for key, value in list(vars(module).items()):  # what the module imports is compiled all the same
+            plain = getattr(value, "py_func", None)
+            if plain is not None and plain.__module__ == name:
+                setattr(module, key, plain)
+        return module
     finally:
-        numba.config.DISABLE_JIT = compiling
         sys.modules.pop(name, None)
 
 

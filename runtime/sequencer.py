@@ -39,7 +39,8 @@ ADDRESS, ASSEMBLY, PLACE, PHI, N_PHI, SETTLE, AT_ONCE, STEP_SIZE = range(8)
 # columns of the report of a look at the quality
 LEAST, LEAST_AT, RESIDUAL, SUSPECTS, REPORT_SIZE = range(5)
 # what may have happened between two lanes: nothing, the group came near to singularity, it jumped, the step is too
-# long, or the determinant of Φ_φ changed its sign: on a branch it does so where branches meet, and nowhere else
+# long, or the determinant of Φ_φ changed its sign: on a branch it does so where branches meet, and nowhere else (groups
+# that are solved by least squares have no determinant, and no sign)
 NOTHING, NEAR, JUMP, LONG, NEAR_AND_LONG, TURNED = range(6)
 CLOSE = 0.6  # conditioning of two lanes together above which neither is near to singularity
 EXPLAINED = 1e-3  # miss of the predictions of a step, as a share of its way, that leaves no doubt
@@ -293,7 +294,7 @@ def largest_of(rows, state, k):  # type: ignore[no-untyped-def]
 @njit(**OPTIONS)
 @dated
 def marks(kappa, orientation, state, t, rows, closed, found):  # type: ignore[no-untyped-def]
-    """Write for every step of a group what may have happened in it; Newton alone has an orientation."""
+    """Write for every step of a group what may have happened in it; Newton alone has an orientation, if square."""
     last = len(found) + 1
     size = largest_of(rows, state, 0)
     for k in range(last - 1):

@@ -1,4 +1,4 @@
-"""One BLAS thread inside, what was there before outside; nested, and after an error, too."""
+"""One BLAS thread inside, what was there before outside; nested, by two threads, and after an error, too."""
 
 from __future__ import annotations
 
@@ -29,6 +29,21 @@ try:
 except KeyError:
     pass
 assert counts() == {2}
+
+import threading
+entered, leave = threading.Event(), threading.Event()
+def other():
+    with one_blas_thread():
+        entered.set()
+        leave.wait()
+with one_blas_thread():
+    thread = threading.Thread(target=other)
+    thread.start()
+    entered.wait()
+    assert counts() == {1}
+leave.set()
+thread.join()
+assert counts() == {2}, counts()  # whoever came last and left last
 """
 
 

@@ -167,6 +167,49 @@ def test_a_killed_sweep_goes_on_and_has_the_same_bytes(tmp_path: Path, kills: in
     assert not parts.exists()
 
 
+def begun(output: Path, *arguments: Any) -> list[Path]:
+    """Begin a sweep that fails behind its first block, as a full disk would let it; the blocks that it left."""
+
+    class FullError(Exception):
+        pass
+
+    def stop(done: int, _: int) -> None:
+        if done > 0:
+            raise FullError
+
+    with pytest.raises(FullError):
+        sweep(*arguments, output=output, report=stop)
+    return sorted(output.with_name(f".{output.name}.parts").glob("block-*.npz"))
+
+
+def test_a_sweep_that_goes_on_does_not_mix_tables(tmp_path: Path) -> None:
+    """The driver's table is changed while a sweep lies unfinished: no block of the old one is taken."""
+    rows = "t,value\n" + "".join(f"{t},{{}}\n" for t in np.linspace(0, 1, 5))
+    table, values = tmp_path / "drive.csv", data()
+    values["drivers"]["theta"] = {"joint": values["drivers"]["theta"]["joint"], "table": "drive.csv"}
+    designs = {"a": np.linspace(1.5, 2.5, 6000)}
+    table.write_text(rows.format(*np.linspace(1.57, 4.5, 5)))
+    assert begun(tmp_path / "mixed.nc", values, "four-bar", tmp_path, designs, ["max(P.y)"], TIMES)
+    table.write_text(rows.format(*np.linspace(1.57, 1.0, 5)))
+    for name in ("mixed.nc", "fresh.nc"):
+        sweep(values, "four-bar", tmp_path, designs, ["max(P.y)"], TIMES, tmp_path / name)
+    assert (tmp_path / "mixed.nc").read_bytes() == (tmp_path / "fresh.nc").read_bytes()
+
+
+@pytest.mark.parametrize("damage", ["", "not json", "[]", "{}", "block"])
+def test_a_damaged_unfinished_sweep_is_done_again(tmp_path: Path, damage: str) -> None:
+    """A power cut may leave anything in the files of a sweep on its way."""
+    given: tuple[Any, ...] = data(), "four-bar", None, {"a": np.linspace(1.5, 2.5, 6000)}, ["max(P.y)"], TIMES
+    (first, *_) = begun(tmp_path / "cut.nc", *given)
+    if damage == "block":
+        first.write_bytes(first.read_bytes()[:-100])
+    else:
+        first.with_name("sweep.json").write_text(damage)
+    for name in ("cut.nc", "fresh.nc"):
+        sweep(*given, tmp_path / name)
+    assert (tmp_path / "cut.nc").read_bytes() == (tmp_path / "fresh.nc").read_bytes()
+
+
 def test_threads_do_not_change_the_bytes(tmp_path: Path) -> None:
     """Blocks by two threads, and one block by two threads: the file of one."""
     for count in ("100", "2"):  # three blocks, one block
