@@ -325,7 +325,11 @@ def integrated(p: Problem, loads: Loads, q: Array, v: Array, times: Array) -> Ru
 
     q0 = q
     y = np.concatenate([q, v])
-    found = solve_ivp(rate, (times[0], times[-1]), y, "DOP853", times, rtol=1e-11, atol=1e-11)
+    # loads that are functions of time may be short: no step is longer than the shortest one that is drawn
+    struck = any("t" in str(x.get("torque", "")) for x in loads.forces)
+    longest = 2e-3 if struck else np.inf
+    with np.errstate(invalid="ignore"):  # of SciPy's estimate where everything is at rest
+        found = solve_ivp(rate, (times[0], times[-1]), y, "DOP853", times, rtol=1e-11, atol=1e-11, max_step=longest)
     if not found.success or found.y.shape[1] < len(times):
         return None
     Q, V = found.y.T[:, : len(q)], found.y.T[:, len(q) :]

@@ -53,5 +53,6 @@ def drawn(family: str, seed: int) -> Case:
 SHARES = dict.fromkeys((*PLANAR, "scales", "far_instants", "global_method"), 1.0)
 SHARES |= dict.fromkeys(SPATIAL, 0.5)
 SHARES |= {"inverse_planar": 1.6, "inverse_spatial": 0.4, "forward_planar": 0.35, "forward_spatial": 0.15}
+SHARES |= {"forward_blows_planar": 0.15}
 # Of these few are hard ones; so that 200 cases show the faults of motion and inverse dynamics that were repaired.
 SHARES |= dict.fromkeys(("change_points", "gears", "global_method", "racks", "spatial_platforms"), 2.0)

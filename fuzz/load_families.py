@@ -101,4 +101,33 @@ def forward_spatial(d: Drawing) -> None:
     weigh(d, True)
 
 
-LOADED = {"inverse": (inverse_planar, inverse_spatial), "simulate": (forward_planar, forward_spatial)}
+def forward_blows_planar(d: Drawing) -> None:
+    """A loop or a hanging chain at rest on which a torque begins to act, or that is struck on its way."""
+    d.stop, d.step = 2.0, 0.1
+    if d.chance(0.4):
+        loop(d)
+        if d.chance(0.5):
+            let_go(d, next(iter(d.joints)))
+    else:
+        place, body = np.zeros(2), "frame"
+        point = d.point(place, "frame")
+        for _ in range(d.pick((1, 2))):  # it hangs at rest
+            place = place - np.array([0.0, round(d.between(0.5, 1.5), 3)])
+            nxt = d.body(point, d.point(place))
+            d.joint("R", body, nxt, at=point)
+            body, point = nxt, d.bodies[nxt]["points"][1]
+    weigh(d, True)
+    for body in d.bodies.values():
+        body.pop("centre", None)
+    when, size, w = round(d.between(0.4, 1.2), 3), round(d.between(0.2, 2.0), 3), round(10 ** d.between(-2.0, -0.7), 4)
+    torque = d.pick((
+        f"if(t < {when!r}, 0, {size!r})", f"{size!r}*max(0, t - {when!r})**2",
+        f"{size / w!r}*exp(-((t - {when!r})/{w!r})**2)", f"if(t < {when!r}, 0, if(t < {when + w!r}, {size / w!r}, 0))",
+    ))  # fmt: skip
+    d.forces["blow"] = {"body": d.pick([b for b in d.bodies if b != "frame"]), "torque": torque}
+
+
+LOADED = {
+    "inverse": (inverse_planar, inverse_spatial),
+    "simulate": (forward_planar, forward_spatial, forward_blows_planar),
+}
