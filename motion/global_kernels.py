@@ -21,7 +21,9 @@ GROUP, ANGLE, POINTS = range(3)  # kinds of blocks
 B_KIND, B_ADDRESS, B_COLUMNS, B_PLACE, B_OWN, B_KNOWN, B_ROWS, B_EQUATIONS, BLOCK_SIZE = range(9)
 MOST_ITERATIONS = 30
 DENSE, SPARSE = 0, 1
-RESOLVED = 1e-12  # relative residual of a linear solution that needs no new pivots
+RESOLVED = 1e-12  # residual of a linear solution that has its digits, relative to the terms of its row
+BELIEVED = 1e-3  # that of a Newton step which, being small, ends the iteration
+NOUGHT = 1e-3  # of the largest unknown: smaller ones count as so large, since those that are zero have no digits
 
 
 @njit(**FLAT)
@@ -209,35 +211,57 @@ def solve(mode, address, A, spare, b):  # type: ignore[no-untyped-def]
 
 @njit(**FLAT)
 @dated
+def keep(x, copy):  # type: ignore[no-untyped-def]
+    """Copy, without an array between as an assignment has."""
+    for i in range(len(x)):
+        copy[i] = x[i]
+
+
+@njit(**OPTIONS)
+@dated
+def resolved(mode, A, spare, x, bound):  # type: ignore[no-untyped-def]
+    """Whether A x is the right-hand side in `spare`, relative to the terms of each row; what is left of it there."""
+    if mode == DENSE:  # its pivots are always its own
+        return True
+    pattern, _LU, (right, rest, terms) = spare
+    n = len(x)
+    largest = 0.0
+    for i in range(n):
+        rest[i], terms[i] = right[i], 0.0
+        largest = max(largest, abs(x[i]))
+    for j in range(n):
+        size = max(abs(x[j]), NOUGHT * largest)
+        for e in range(pattern[j], pattern[j + 1]):
+            i = pattern[n + 1 + e]
+            rest[i] -= A[e] * x[j]
+            terms[i] += abs(A[e]) * size
+    kept = largest < np.inf
+    for i in range(n):
+        kept &= abs(rest[i]) <= bound * terms[i]
+    return kept
+
+
+@njit(**OPTIONS)
+@dated
 def solve_exactly(mode, address, A, spare, b):  # type: ignore[no-untyped-def]
-    """Solve in place; sparse: look at the residual, and choose new pivots where the old ones lost digits."""
-    if mode == DENSE:
+    """Solve in place; where the factors have lost digits, refined, or else with new pivots.
+
+    A pivot may vanish at a single instant, as a cosine does. What the growth then costs, some unknowns lose all of.
+    """
+    right, rest, _terms = spare[2]
+    keep(b, right)
+    for renewed in range(2):
+        if renewed:
+            renew(address, A)
+            keep(right, b)
         solve(mode, address, A, spare, b)
-        return
-    pivots, _LU, residual = spare
-    n = len(b)
-    for attempt in range(2):
-        for i in range(n):
-            residual[i] = b[i]
-        solve(mode, address, A, spare, b)
-        for i in range(n):
-            residual[n + i] = residual[i]
-        entry = 0.0
-        for e in range(len(A)):
-            entry = max(entry, abs(A[e]))
-        largest, solution = 0.0, 0.0
-        for j in range(n):
-            x = b[j]
-            solution = max(solution, abs(x))
-            for e in range(pivots[j], pivots[j + 1]):
-                residual[n + pivots[n + 1 + e]] -= A[e] * x
-        for i in range(n):
-            largest = max(largest, abs(residual[n + i]))
-        if largest <= RESOLVED * entry * solution or attempt == 1:
+        if resolved(mode, A, spare, b, RESOLVED):
             return
-        renew(address, A)
-        for i in range(n):
-            b[i] = residual[i]
+        solve(mode, address, A, spare, rest)
+        for i in range(len(b)):
+            b[i] += rest[i]
+        if resolved(mode, A, spare, b, RESOLVED):
+            return
 
 
 @njit(**OPTIONS)
@@ -255,11 +279,12 @@ def positions(  # type: ignore[no-untyped-def]
     """Newton on all positions of one instant; 0, or the status of what it failed at."""
     blocks, tables, numbers = program
     mode, addresses, A, spare = linear
-    previous = 0.0
+    previous, afresh = 0.0, False
     for iteration in range(MOST_ITERATIONS):
         A[:] = 0.0
         all_equations(0, blocks, tables, numbers, now, y, scratch, call, equations, entries, A, F)
-        factorise(mode, addresses, A, spare, iteration >= 5)
+        factorise(mode, addresses, A, spare, afresh or iteration >= 5)
+        keep(F, spare[2][0])
         solve(mode, addresses, A, spare, F)
         step, reach = update(y[0], unknown, F)
         expand(y[0], combinations)
@@ -267,7 +292,9 @@ def positions(  # type: ignore[no-untyped-def]
         if step - step != 0.0:
             return 3
         if step <= 1e-12 * reach or (iteration > 1 and step > 0.5 * previous and step <= 1e-9 * reach):
-            return 0
+            if resolved(mode, A, spare, F, BELIEVED):
+                return 0
+            afresh = True
         previous = step
     return 1
 
@@ -317,10 +344,7 @@ def run_global(  # type: ignore[no-untyped-def]
                 y[order, r] = 0.0
             expand(y[order], combinations)
             all_equations(order, blocks, tables, numbers, now, y, scratch, call, equations, entries, A, F)
-            if order == 1:
-                solve_exactly(mode, addresses, A, spare, F)
-            else:
-                solve(mode, addresses, A, spare, F)
+            solve_exactly(mode, addresses, A, spare, F)
             for i in range(len(unknown)):
                 y[order, unknown[i]] = F[i]
             expand(y[order], combinations)

@@ -101,7 +101,7 @@ def dense(n: int) -> LinearSolver:
     """Return elimination with partial pivoting on a full matrix of order n, stored by rows."""
     address = np.zeros(11, dtype=np.int64)
     address[10] = _clock()
-    spare = (np.zeros(n, dtype=np.int32), np.zeros(n * n), np.zeros(1))
+    spare = (np.zeros(n, dtype=np.int32), np.zeros(n * n), np.zeros((3, n)))
     return LinearSolver(0, address, np.zeros(n * n), spare, "dense LU, partial pivoting", lambda: None)
 
 
@@ -132,6 +132,6 @@ def sparse(Ap: NDArray[np.int32], Ai: NDArray[np.int32], first: Array, tuned: bo
         library.klu_free_numeric(ctypes.byref(held), ctypes.byref(common))
         library.klu_free_symbolic(ctypes.byref(symbolic), ctypes.byref(common))
 
-    spare = (np.concatenate([Ap, Ai]), np.zeros(1), np.zeros(2 * n))
+    spare = (np.concatenate([Ap, Ai]), np.zeros(1), np.zeros((3, n)))
     how = "no BTF, no scaling" if tuned else "its defaults"
     return LinearSolver(1, address, A, spare, f"KLU, {how}", release, (common, Ap, Ai))
