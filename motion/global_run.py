@@ -19,7 +19,8 @@ NEAR_ENOUGH = 1e-6  # of the largest coordinate: farther from the groups' own so
 def follow_global(program: Program, time: Array, method: str, numbers: Array | None = None) -> Solution:
     """Return the motion at the asked times by one Newton system over all groups.
 
-    Its instants are those of the groups, with more of them where it strays from their branches.
+    Its instants are those of the groups, with more of them where it strays from their branches. Next to change points,
+    where the system is as singular as its groups, the motion is that of the groups, the first instant included.
     """
     groups = follow(program, time, "td", numbers)
     rows = np.concatenate([s.phi_rows for s in program.steps if isinstance(s, GroupStep)])
@@ -56,11 +57,12 @@ def _solved(groups: Solution, n: int, method: str) -> tuple[Solution, int]:
     skip = np.zeros(n, dtype=np.bool_)
     for change_point in (m for found in groups.course.change_points.values() for m in found):
         skip[change_point.lanes(grid[:n])] = True
-    skip[0] = False
-    start, driven = solution.state[0, :, 0].copy(), list(program.drivers.values())
+    regular = np.flatnonzero(~skip) if not skip.all() else np.arange(n)  # where rows and pivots can be chosen
+    first = int(regular[0])
+    start, driven = groups.state[0, :, first].copy(), list(program.drivers.values())
     system = build(
-        program.sequence, driven, start, float(grid[0]), method, numbers=groups.numbers,
-        poses=groups.state[0, :, :n],
+        program.sequence, driven, start, float(grid[first]), method, numbers=groups.numbers,
+        poses=groups.state[0][:, regular],
     )  # fmt: skip
     state = np.ascontiguousarray(solution.state[:, :, :n])
     state[:, :, skip] = groups.state[:, :, :n][:, :, skip]  # singular there, although the motion is smooth

@@ -80,3 +80,73 @@ def test_groups_with_cams_report_their_residual(method: str) -> None:
     found = run(load(CAM, {}), np.linspace(0, 0.2, 5), method).results
     # positions are closed to 1e-11 of the mechanism's size, and never to exactly nothing at all steps
     assert 0.0 < found.diagnostics["max_residual"] <= 1e-11
+
+
+LEVER = """
+format = 1
+name = "lever"
+space = "planar"
+points = { A = [0, 0], B = [1, 0], D = [-1, 0], E = [2, 0] }
+[bodies]
+frame = { points = ["A", "D"] }
+crank = { points = ["A", "B"], length = 1 }
+lever = { points = ["D", "E"], length = 3 }
+[joints]
+A = { type = "R", bodies = ["frame", "crank"], at = "A" }
+D = { type = "R", bodies = ["lever", "frame"], at = "D" }
+S = { type = "slot", bodies = ["lever", "crank"], at = "B", through = "D", axis = [1, 0] }
+[drivers]
+theta = { joint = "A", angle = "START + pi*t" }
+"""
+PARALLELOGRAM = """
+format = 1
+name = "parallelogram"
+space = "planar"
+points = { A = [0, 0], B = [0, 1], C = [3, 1], D = [3, 0] }
+[bodies]
+frame = { points = ["A", "D"] }
+crank = { points = ["A", "B"], length = 1 }
+rod = { points = ["B", "C"], length = 3 }
+rocker = { points = ["D", "C"], length = 1 }
+[joints]
+A = { type = "R", bodies = ["frame", "crank"], at = "A" }
+B = { type = "R", bodies = ["crank", "rod"], at = "B" }
+C = { type = "R", bodies = ["rod", "rocker"], at = "C" }
+D = { type = "R", bodies = ["frame", "rocker"], at = "D" }
+[drivers]
+theta = { joint = "A", angle = "START + pi*t" }
+"""
+
+
+def _turning(centre, radius, angle, rate):
+    """Positions, velocities and accelerations of a point on a circle, at a constant rate."""
+    arm = radius * np.column_stack([np.cos(angle), np.sin(angle)])
+    across = np.column_stack([-arm[:, 1], arm[:, 0]])
+    return np.array([centre + arm, rate * across, -(rate**2) * arm])
+
+
+@pytest.mark.parametrize("method", ["td", "global", "global-sparse"])
+@pytest.mark.parametrize("beside", [0.0, 1e-9, 1e-6])
+@pytest.mark.parametrize(("mechanism", "begin", "stop"), [
+    ("parallelogram", 0.0, 0.7),  # the crank in line with the frame: branches meet
+    ("parallelogram", 0.5 * np.pi, 0.5),  # the same at the end
+    ("parallelogram", 0.5 * np.pi, 1.0),  # the same half way
+    ("lever", np.pi, 1.3),  # the pin at the pivot
+])  # fmt: skip
+def test_rates_where_branches_meet(mechanism, begin, stop, beside, method, tmp_path):
+    text = LEVER if mechanism == "lever" else PARALLELOGRAM
+    path = tmp_path / "mechanism.toml"
+    path.write_text(text.replace("START", repr(begin + beside)))
+    times = np.linspace(0.0, stop, 11)
+    found = run(load(path, {}), times, method)
+    assert found.stop is None
+    angle = begin + beside + np.pi * times
+    if mechanism == "lever":  # an angle at the circumference is half of that at the centre; E lies below D at first
+        point, right = found.results.points["E"], _turning([-1.0, 0.0], 3.0, 0.5 * angle - np.pi, 0.5 * np.pi)
+    else:
+        point, right = found.results.points["C"], _turning([3.0, 0.0], 1.0, angle, np.pi)
+    # of the eight nodes of a bridge, those nearest to the change point have lost some digits
+    for values, exact, within in zip(
+        (point.position, point.velocity, point.acceleration), right, (1e-10, 1e-8, 1e-5), strict=True
+    ):
+        assert np.abs(values - exact).max() < within
