@@ -26,7 +26,7 @@ from .numbers.traced import Traced
 CONSTANTS: dict[str, float] = {"pi": math.pi, "e": math.e}
 _FACTORIALS = np.array([[1.0], [1.0], [2.0], [6.0]])
 _RATES = ("value", "rate", "acceleration")
-JUMPING = ("if", "sign", "floor")
+STEADY = ("+", "-", "*", "neg", "sin", "cos")  # of continuous arguments continuous, and never faster than its rates say
 LARGEST = 1e100  # far beyond every mechanism in SI units; its cube is still a number
 _Step = tuple[str, Any, int]  # what, its name or value, number of arguments
 
@@ -235,8 +235,23 @@ def expression(text: str, parameters: Mapping[str, float], variable: str = "t") 
 
 
 def may_jump(motion: Function) -> bool:
-    """Whether the formula of a function holds what jumps."""
-    return isinstance(motion, Expression) and any(s[:2] in (("call", j) for j in JUMPING) for s in motion.steps)
+    """Whether the value of a formula may jump, or change in a time in which its rates are not looked at.
+
+    Other functions do so where they meet infinity inside (atan(tan(t))), turn back (atan2) or are steep (tanh).
+    """
+    if not isinstance(motion, Expression):
+        return False
+    moving: list[bool] = []  # what stands on the stack: does it depend on the variable?
+    for what, item, count in motion.steps:
+        if what != "call":
+            moving.append(what == "name" and item == motion.variable)
+            continue
+        arguments = moving[-count:]
+        del moving[-count:]
+        moving.append(any(arguments))
+        if moving[-1] and item not in STEADY and not (item == "/" and not arguments[1]):
+            return True
+    return False
 
 
 def starting(motion: Function, start: float) -> Any:

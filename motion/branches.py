@@ -26,7 +26,7 @@ from .closer_look import part_of, quality, sampled
 from .course import Course
 from .inner_times import MOST_INNER, grid_of, turning
 from .joint_check import keep_joints
-from .jumps import Ramp, on_ramps, ramps
+from .jumps import begun
 from .run import Before, Solution, signs_at, solve
 from .sweeps import stop
 
@@ -47,11 +47,11 @@ def follow(program: Program, time: Array, method: str = "td", numbers: Array | N
         return follow_global(program, time, method, numbers)
     numbers = program.sequence.numbers if numbers is None else numbers
     run, most = Way(program, time, method, numbers), max(MOST_INNER, len(time))
-    jumps = ramps(program, time, numbers)
-    course = Course(on_ramps(program, jumps, numbers), ramps=jumps)
+    known = begun(program, time, numbers)
+    course = Course(list(known.extra), ramps=known.ramps)
     solution, settled = _rounds(run, course, FEW, most)
     if not settled:
-        course, settled = _in_stretches(run, jumps)
+        course, settled = _in_stretches(run, known)
         solution, settled = _rounds(run, course, FEW if settled else 1, most)
     doubt, tries = None, TRIES  # what is not certain is not shown
     while not settled and (found := _first_doubt(solution, course, run.horizon)) is not None:
@@ -104,14 +104,15 @@ def _rounds(run: Way, course: Course, rounds: int, most: int) -> tuple[Solution,
     return solution, False
 
 
-def _in_stretches(run: Way, jumps: tuple[Ramp, ...]) -> tuple[Course, bool]:
+def _in_stretches(run: Way, known: Course) -> tuple[Course, bool]:
     """Follow a long run stretch by stretch, so that cost grows with its length; its course, and whether that is whole.
 
     Where a stretch does not settle, nothing behind it is looked at.
     """
-    base = grid_of(run.program, run.time, Course(on_ramps(run.program, jumps, run.numbers)), run.numbers)
+    base = grid_of(run.program, run.time, known, run.numbers)
     most = MOST * WINDOW * max(1, len(run.program.sequence.groups) // 8)
-    course, own, before, first = Course(ramps=jumps), Course(ramps=jumps), None, 0
+    course, own = Course(list(known.extra), ramps=known.ramps), Course(ramps=known.ramps)
+    before, first = None, 0
     while True:
         last = min(first + WINDOW, len(base) - 1)
         horizon = float(base[last - BESIDE]) if last < len(base) - 1 else np.inf
@@ -207,7 +208,7 @@ def _divided(low: float, high: float) -> list[float]:
 
 def _spots(solution: Solution, step: GroupStep, course: Course) -> list[tuple[float, float, int]]:
     """Return the stretches of time that a closer look is due to, and why."""
-    from ..runtime.sequencer import LONG, NEAR, NEAR_AND_LONG, NOTHING, TURNED, marks
+    from ..runtime.sequencer import JUMP, LONG, NEAR, NEAR_AND_LONG, NOTHING, TURNED, marks
 
     behind = {NEAR: NOTHING, NEAR_AND_LONG: LONG, TURNED: TURNED}  # what is left of a mark after a closer look
     t, n, name = solution.time, solution.solved, step.plan.name
@@ -218,6 +219,8 @@ def _spots(solution: Solution, step: GroupStep, course: Course) -> list[tuple[fl
     where = np.flatnonzero(found != NOTHING)
     short = t[where + 1] - t[where] <= 1e-9 * (t[-1] - t[0])
     short[short] = _jumping(t, solution.state[:2, step.h_rows], where[short])
+    lows, highs = np.array(solution.course.ramps).reshape(-1, 2).T
+    short |= np.isin(t[where], lows) | np.isin(t[where + 1], highs)  # rates of asked times are not those of a ramp
     carried = {float(t[k]) for k in where[short].tolist()}
     spots = [(float(t[k]), float(t[k + 1]), int(found[k])) for k in where.tolist()]
     ended = solution.stop
@@ -231,7 +234,7 @@ def _spots(solution: Solution, step: GroupStep, course: Course) -> list[tuple[fl
         if mark in behind:
             clear = cleared(low, high) and not (failed and high == t[n])  # what cannot be closed is not
             mark = behind[mark] if clear else NEAR
-        if mark != NOTHING and not (mark == LONG and low in carried) and not bridged(low, high):
+        if mark != NOTHING and not (mark in (JUMP, LONG) and low in carried) and not bridged(low, high):
             due.append((low, high, mark))
     return due
 

@@ -9,6 +9,8 @@ import numpy as np
 from ..mechanism.plans.plan import Array
 from ..runtime.sequence import Ints
 
+Ramp = tuple[float, float]
+
 
 @dataclass(frozen=True)
 class ChangePoint:
@@ -58,7 +60,7 @@ class Course:
     extra: list[float] = field(default_factory=list)
     change_points: dict[str, list[ChangePoint]] = field(default_factory=dict)
     clear: dict[str, list[tuple[float, float]]] = field(default_factory=dict)
-    ramps: tuple[tuple[float, float], ...] = ()
+    ramps: tuple[Ramp, ...] = ()
 
     @property
     def met(self) -> int:

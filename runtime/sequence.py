@@ -199,14 +199,17 @@ class Sequence:
         self.ints += [int(x) for x in output.table(self._number, (0, 0, 0))]
         return output, place
 
-    def drive(self, time: Array, numbers: Array) -> Array:
-        """Return value and three derivatives of every driver (order, driver, lane); wrong input where one is none."""
+    def drive(self, time: Array, numbers: Array, refused: bool = True) -> Array:
+        """Return value and three derivatives of every driver (order, driver, lane); wrong input where one is none.
+
+        Unless it is `refused`, it stays no number.
+        """
         drivers = self.program.model.drivers
         if self.motions is None or not self.moving:
             values, bad = time_values([d.motion for d in drivers.values()], time)
         else:
             values, bad = self.motions.at(time, numbers)
-        if bad:
+        if bad and refused:
             refuse(self.program.model, values, time)
         return values
 

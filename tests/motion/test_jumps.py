@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -72,3 +73,100 @@ def test_many_jumps() -> None:
     even = np.arange(40) % 2 == 0
     assert np.ptp(results.points["C"].position[even], axis=0).max() < 1e-12
     assert results.bodies["left"].angle[~even] == pytest.approx(1.3, abs=1e-12)
+
+
+def crank_rocker(angle: str, crank: float = 2.0) -> Mechanism:
+    """A four-bar with a frame, rod and rocker of 6: a crank of 2 passes every angle, one of 7 not where BD > 12."""
+    m = Mechanism("crank-rocker")
+    for name, place in {"A": (0, 0), "B": (0, 2), "C": (5, 5), "D": (6, 0)}.items():
+        m.point(name, place)
+    m.body("frame", ["A", "D"])
+    m.body("crank", ["A", "B"], length=crank)
+    m.body("rod", ["B", "C"], length=6)
+    m.body("rocker", ["D", "C"], length=6)
+    ends = {"A": ("frame", "crank"), "B": ("crank", "rod"), "C": ("rod", "rocker"), "D": ("frame", "rocker")}
+    for name, bodies in ends.items():
+        m.joint(name, "R", bodies, at=name)
+    m.driver("theta", joint="A", angle=angle)
+    return m
+
+
+def upper(theta: np.ndarray) -> np.ndarray:
+    """C at crank angles: an isosceles triangle of rod and rocker over BD, on the left of the way from B to D."""
+    b = 2 * np.array([np.cos(theta), np.sin(theta)]).T
+    half = (np.array([6.0, 0.0]) - b) / 2
+    square = (half**2).sum(axis=1)[:, None]
+    return b + half + half[:, ::-1] * [-1, 1] * np.sqrt(36 / square - 1)
+
+
+@pytest.mark.parametrize(
+    ("angle", "times"),
+    [
+        ("if(t < 1, 0, 2)", np.linspace(0, 1, 101)),
+        ("if(t < 0.5, 0, 2)", np.array([0, 0.5])),
+        ("if(t > 0, 1, 0)", np.linspace(0, 1, 101)),
+        ("if(t > 0, 1, 0)", np.array([0, 1e-12, 1])),
+        ("if(t < 1e-12, 1, 0)", np.array([0, 1e-12, 1])),
+        ("floor(10*t)*pi", np.linspace(0, 1, 101)),
+        ("if(t < 1000.5, 0, 2)", np.array([0, 1000, 1000.5])),
+    ],
+)
+@pytest.mark.parametrize("method", ["td", "global"])
+def test_a_jump_at_an_end_of_the_run(angle: str, times: np.ndarray, method: str) -> None:
+    results = crank_rocker(angle).run(times=times, method=method)
+    driver = results.drivers["theta"].value
+    assert np.abs(results.joints["A"].angle - driver).max() < 1e-12
+    assert np.abs(results.points["C"].position - upper(driver)).max() < 1e-12
+    assert np.abs(results.points["C"].velocity).max() < 1e-12  # the driver rests before and behind
+
+
+@pytest.mark.parametrize(("condition", "step"), [("t < 1.19", 9), ("t <= 0", 0)])
+def test_newton_goes_along_with_a_jump_at_an_end_of_the_run(condition: str, step: int, tmp_path: Path) -> None:
+    text, formula = (FAULTS / "driver-jumps-newton.toml").read_text(), "if(t < 0.5, 0.1*sin(t), 0.1*sin(t) + 0.05)"
+    found = []
+    for driver in (formula.replace("t < 0.5", condition), "0.1*sin(t) + 0.05*t/1.19"):
+        (tmp_path / "m.toml").write_text(text.replace(formula, driver))
+        found.append(Mechanism.load(tmp_path / "m.toml").run(times=np.linspace(0, 1.19, 11)).points["p3"].position)
+    jumping, slowly = found
+    assert np.abs(jumping[[0, -1]] - slowly[[0, -1]]).max() < 1e-10
+    assert np.abs(np.diff(jumping, axis=0)).max(axis=1).argmax() == step
+
+
+@pytest.mark.parametrize(
+    "angle",
+    [
+        "atan2(sin(9*t), cos(9*t))",
+        "2*atan(tan(4.5*t))",
+        "1.5*atan(tan(9*t))",
+        "2*atan(1/(0.50313 - t))",
+        "2*abs(t - 0.50313)/(t - 0.50313)",
+        "9*t - 2*pi*floor(9*t/(2*pi))",
+        "atan2(sin(900*t), cos(900*t))",
+    ],
+)
+def test_a_driven_angle_is_its_driver_where_the_formula_jumps(angle: str) -> None:
+    results = crank_rocker(angle).run(times=np.linspace(0, 1, 101))
+    driver = results.drivers["theta"].value
+    assert np.abs(np.diff(driver)).max() > 2  # it does jump
+    assert np.abs(results.joints["A"].angle - driver).max() < 1e-9
+    assert np.abs(results.points["C"].position - upper(driver)).max() < 1e-12
+
+
+@pytest.mark.parametrize("steepness", [1e4, 1e6, 1e9, 1e12])
+def test_a_steep_driver_stops_where_it_cannot_pass(steepness: float) -> None:
+    m = crank_rocker(f"1 + pi*(1 + tanh({steepness}*(t - 0.5033)))", crank=7)
+    # BD = 12, rod and rocker in line (law of cosines), is reached at this angle; the limit of the driver's swing
+    limit = np.arccos((7**2 + 6**2 - 12**2) / (2 * 7 * 6))
+    ended = 0.5033 + np.arctanh((limit - 1) / np.pi - 1) / steepness
+    with pytest.raises(AssemblyError, match=r"cannot be closed|dead point") as lost:
+        m.run(times=np.linspace(0, 1, 101))
+    assert len(lost.value.results.time) == 51
+    assert float(re.findall(r"t = ([\d.]+) s", str(lost.value))[0]) == pytest.approx(ended, abs=1.1e-9)
+
+
+@pytest.mark.parametrize("steepness", [1e4, 1e6, 1e12])
+def test_a_steep_driver_passes_where_it_can(steepness: float) -> None:
+    results = crank_rocker(f"1 + pi*(1 + tanh({steepness}*(t - 0.5033)))").run(times=np.linspace(0, 1, 101))
+    driver = results.drivers["theta"].value
+    assert np.abs(results.joints["A"].angle - driver).max() < 1e-9
+    assert np.abs(results.points["C"].position - upper(driver)).max() < 1e-12
