@@ -20,6 +20,7 @@ from .integrator import (
     FAILED,
     GO_ON,
     LEAST,
+    LONGEST,
     LOST,
     MOST,
     NEXT,
@@ -90,7 +91,7 @@ def advance(  # type: ignore[no-untyped-def]
     for _ in range(most):
         t = control[TIME]
         least = 10.0 * abs(np.nextafter(t, np.inf) - t)
-        h, rejected = max(control[STEP], least), False
+        h, rejected = max(min(control[STEP], control[LONGEST]), least), False
         while True:
             if h < least:
                 return FAILED

@@ -118,7 +118,8 @@ class BodyMethod(ABC):
     def advance(self, times: Array, arrived: Callable[[], bool] | None) -> Stop | None:
         """Go through increasing times, or to where somebody who is asked after every step has arrived."""
         from . import body_integrator as engine
-        from .integrator import END, EVALUATIONS, FAILED, LOST, N_CONTROL, N_COUNTS, NEXT, RTOL, STEP, STEPS, TIME
+        from .integrator import EVALUATIONS, FAILED, LOST, N_CONTROL, N_COUNTS, NEXT, RTOL, STEP, STEPS, TIME
+        from .pace import Pace
         from .stepping import first_step
 
         lanes, shape = len(times), self.system.bodies.shape
@@ -126,9 +127,16 @@ class BodyMethod(ABC):
         turns = np.zeros((lanes, len(self.system.loads)))
         control, counts = np.zeros(N_CONTROL), np.zeros(N_COUNTS, dtype=np.int64)
         tolerance = max(TIGHTER * self.model.simulation.tolerance, 3e-14)
-        control[TIME], control[END], control[RTOL] = self.t, times[-1], tolerance
+        control[TIME], control[RTOL] = self.t, tolerance
         atol = self.tolerances(tolerance)
         stop = None
+
+        def anew(t: float) -> float:
+            self.K[0] = self.rates(t, self.y)
+            scale = atol + np.abs(self.y[:-1]) * tolerance
+            given = t, self.y[:-1], self.K[0, :-1], scale, times[-1] - t
+            return first_step(lambda t, y: self.rates(t, y)[:-1], *given)
+
         if not engine.project(self.ints, self.x, self.t, self.y):
             return _open(self.t)
         self.K[0] = self.rates(self.t, self.y)
@@ -136,11 +144,11 @@ class BodyMethod(ABC):
             engine.note(self.ints, self.x, self.t, self.y, self.K, 1, int(counts[NEXT]), kept, bends, turns)
             counts[NEXT] += 1
         if counts[NEXT] < lanes:
-            scale = atol + np.abs(self.y[:-1]) * tolerance
-            control[STEP] = first_step(
-                lambda t, y: self.rates(t, y)[:-1], self.t, self.y[:-1], self.K[0, :-1], scale, times[-1] - self.t
-            )
+            pace = Pace(self.model, self.t, times)
+            pace.begin(control)
+            control[STEP] = anew(self.t)
         while counts[NEXT] < lanes:
+            pace.follow(control, anew)
             why = engine.advance(
                 self.ints, self.x, self.y, self.K, self.F, self.trial, atol, control, counts, times, kept, bends, turns,
                 engine.PATIENCE if arrived is None else 1,

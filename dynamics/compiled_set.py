@@ -80,6 +80,13 @@ class Machine:
         """The kinetic energy at the last evaluation."""
         return float(self.floats[chain.KINETIC])
 
+    def slight(self, rate: float) -> float:
+        """Return the kinetic energy where every coordinate has a rate (of its scale), at the last evaluation."""
+        M = np.abs(self._part(chain.MATRIX, self.f, self.f))
+        # of more than one coordinate the equations leave the factor of Cholesky there: M = L Lᵀ
+        double = M.diagonal() if self.f == 1 else (np.tril(M) ** 2).sum(axis=1)
+        return 0.5 * float(double @ (rate * self.scale) ** 2)
+
     @property
     def jumped(self) -> str | None:
         """The group of the row that jumped in the last attempt of a step, "" where only the energy did; None: none."""

@@ -35,7 +35,6 @@ from .dca_head import (
 from .dca_system import DcaSystem
 from .posture import Posture
 from .rotations import euler_parameters
-from .stepping import first_step
 
 ROUGH = 1e-6  # tolerances from here on are served by order 5, finer ones by order 8
 OPEN_JOINTS = 1e-8  # of the size: what a projection may leave of Φ
@@ -130,19 +129,30 @@ class DivideAndConquer(BodyMethod):
         self, times: Array, kept: Array, bends: Array, turns: Array, arrived: Callable[[], bool] | None
     ) -> Stop | None:
         from . import dca_stepping as stepping
+        from .integrator import RTOL, STEP, TIME
+        from .pace import Pace
+        from .stepping import first_step
 
         s, tolerance, control = self.assembly.head, self.model.simulation.tolerance, np.zeros(stepping.N_CONTROL)
         atol, scale = np.full(len(self.y), tolerance), tolerance * (1.0 + np.abs(self.y))
         left = float(times[-1]) - self.t
-        control[stepping.TIME], control[stepping.END], control[stepping.TOLERANCE] = self.t, times[-1], tolerance
-        control[stepping.STEP] = first_step(self.rates, self.t, self.y, self.K[0], scale, left)
+        control[TIME], control[RTOL] = self.t, tolerance
+        control[STEP] = first_step(self.rates, self.t, self.y, self.K[0], scale, left)
+        pace = Pace(self.model, self.t, times)
+        pace.begin(control)
+
+        def anew(t: float) -> float:
+            self.K[0] = self.rates(t, self.y)
+            return first_step(self.rates, t, self.y, self.K[0], tolerance * (1.0 + np.abs(self.y)), times[-1] - t)
+
         table = stepping.tableau(self.order)
         while self.told[stepping.NEXT] < len(times):
+            pace.follow(control, anew)
             why = stepping.advance(
                 s, *table, self.y, self.K, self.F, self.trial, atol, control, self.told, times, kept, bends, turns,
                 stepping.PATIENCE if arrived is None else 1,
             )  # fmt: skip
-            self.t = float(control[stepping.TIME])
+            self.t = float(control[TIME])
             if why == stepping.FAILED:
                 return Stop(self.t, f"at t = {self.t:.9g} s: the integrator's steps became too small")
             if why == stepping.OPENED:

@@ -20,7 +20,7 @@ from . import dca_head as at
 from .body_forces import remember_turns
 from .dca_equations import length, put, put_rates, rates, rows_times, settle
 from .dca_kernels import COUNTED
-from .integrator import LEAST, MOST, SAFETY, A, C, dense, error_of, interpolate
+from .integrator import END, LEAST, LONGEST, MOST, RTOL, SAFETY, STEP, TIME, A, C, dense, error_of, interpolate
 from .joint_kernels import FAR, doubles, integers, remember
 
 FIVE, EIGHT = 5, 8
@@ -28,7 +28,7 @@ STAGES5, STAGES8 = 6, 12
 E5, P5 = np.array(RK45.E), np.array(RK45.P)
 PATIENCE = 200  # steps after which it returns in any case, so that the user can interrupt
 GO_ON, FAILED, OPENED = 0, 1, 2
-TIME, STEP, END, TOLERANCE, N_CONTROL = range(5)
+N_CONTROL = LONGEST + 1  # the first places of the control are those of `integrator`
 NEXT, STEPS, EVALUATIONS, ORDER, PROJECTED, N_COUNTS = range(6)
 
 
@@ -137,13 +137,13 @@ def advance(  # type: ignore[no-untyped-def]
 
     K[0] holds the rates at the present state.
     """
-    end, rtol, projected, five = control[END], control[TOLERANCE], counts[PROJECTED], counts[ORDER] == FIVE
+    end, rtol, projected, five = control[END], control[RTOL], counts[PROJECTED], counts[ORDER] == FIVE
     exponent, last = (-0.2, STAGES5) if five else (-0.125, STAGES8)
     one, more, spare = np.int64(1), np.int64(STAGES8 + 1), np.int64(STAGES8 + 3)  # literals would be compiled for anew
     for _ in range(most):
         t = control[TIME]
         least = 10.0 * abs(np.nextafter(t, np.inf) - t)
-        h = max(control[STEP], least)
+        h = max(min(control[STEP], control[LONGEST]), least)
         rejected = False
         while True:
             if h < least:

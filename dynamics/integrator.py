@@ -42,9 +42,9 @@ GO_ON, LOOK, FAILED, LOST = 0, 1, 2, 4  # why the compiled loop returns: bits
 PATIENCE = 10_000  # steps after which it returns in any case, so that the user can interrupt
 # places in the control array of numbers
 (
-    TIME, STEP, END, RTOL, STRIDE, SINGULAR, NEAR, LOOK_BELOW, BRIDGE_END, GAIN, LAST_DISTANCE, BALANCE, ENERGY,
-    N_CONTROL,
-) = range(14)  # fmt: skip
+    TIME, STEP, END, RTOL, LONGEST, STRIDE, SINGULAR, NEAR, LOOK_BELOW, BRIDGE_END, GAIN, LAST_DISTANCE, BALANCE,
+    ENERGY, SLIGHT, N_CONTROL,
+) = range(16)  # fmt: skip
 # places in the counters
 NEXT, STEPS, EVALUATIONS, UNSEEN, SELDOM, OFTEN, FIRST, N_COUNTS = range(8)
 
@@ -149,9 +149,12 @@ def stages(ints, x, t, h, y, K, trial, first, last):  # type: ignore[no-untyped-
 @njit(**INTERNAL)
 @chain.dated
 def goes_on(ints, x, worked, control):  # type: ignore[no-untyped-def]
-    """Whether the last evaluation continues the accepted state: every row smoothly, the energy by the work done."""
+    """Whether the last evaluation continues the accepted state: every row smoothly, the energy by the work done.
+
+    What starts from rest has no energy to compare with: there the energy of a motion within the tolerance is allowed.
+    """
     largest = max(control[ENERGY], x[chain.KINETIC])
-    if not abs(worked - x[chain.KINETIC]) <= control[BALANCE] * largest:
+    if not abs(worked - x[chain.KINETIC]) <= control[BALANCE] * largest + control[SLIGHT]:
         x[chain.JUMP] = -1
         return False
     if call2(ints[chain.SMOOTH], (ints[chain.OWN_INTS], ints[chain.OWN_FLOATS])) != 0:
@@ -236,7 +239,7 @@ def advance(  # type: ignore[no-untyped-def]
     for _ in range(PATIENCE):
         t = control[TIME]
         least = 10.0 * abs(np.nextafter(t, np.inf) - t)
-        h = max(min(control[STEP], longest(y, control, scale)), least)
+        h = max(min(control[STEP], control[LONGEST], longest(y, control, scale)), least)
         rejected = False
         while True:
             if h < least:
@@ -299,14 +302,15 @@ def advance(  # type: ignore[no-untyped-def]
 def march(ints, x, y, K, trial, control, counts, times, out, rows, angles, turns):  # type: ignore[no-untyped-def]
     """The classical Runge-Kutta method of order 4: equal steps of at most STEP from one asked time to the next.
 
-    It returns as `advance` does; counts[NEXT] is the asked time that is under way.
+    It returns as `advance` does, at END too if that comes first; counts[NEXT] is the asked time that is under way.
     """
     n, room, first = len(y), np.int64(4), np.int64(0)
     for _ in range(PATIENCE):
         k = counts[NEXT]
         t = control[TIME]
-        left = max(1.0, np.ceil((times[k] - t) / control[STEP] * (1.0 - 1e-9)))
-        h = (times[k] - t) / left
+        goal = min(times[k], control[END])
+        left = max(1.0, np.ceil((goal - t) / control[STEP] * (1.0 - 1e-9)))
+        h = (goal - t) / left
         for s in range(1, 4):
             part = h if s == 3 else 0.5 * h
             for i in range(n):
@@ -315,7 +319,7 @@ def march(ints, x, y, K, trial, control, counts, times, out, rows, angles, turns
                 return FAILED
         for i in range(n):
             trial[i] = y[i] + h / 6.0 * (K[0, i] + 2.0 * (K[1, i] + K[2, i]) + K[3, i])
-        ahead = times[k] if left == 1.0 else t + h
+        ahead = goal if left == 1.0 else t + h
         if not rates(ints, x, ahead, trial, K, first) or not goes_on(ints, x, trial[n - 1], control):
             return FAILED
         trial[n - 1] = x[chain.KINETIC]
@@ -326,7 +330,7 @@ def march(ints, x, y, K, trial, control, counts, times, out, rows, angles, turns
         control[TIME] = ahead
         accept(ints, x)
         why = LOOK if look_due(ints, x, y, control, counts) else GO_ON
-        if left == 1.0:
+        if ahead == times[k]:
             for i in range(n):
                 out[k, i] = y[i]
             counts[NEXT] = evaluate(ints, x, times, out, k, k + 1, K, room, rows, angles, turns, counts[FIRST])

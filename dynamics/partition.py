@@ -167,7 +167,7 @@ class Partition:
 
         k = int(np.searchsorted(times, self.t, side="right"))
         tolerance = max(TIGHTER * self.model.simulation.tolerance, 3e-14)
-        stepping = Stepping(self.f, times, k, tolerance, self.fixed_step)
+        stepping = Stepping(self.model, self.t, self.f, times, k, tolerance, self.fixed_step)
         gain = 1.0 + WATCHED * (self._clearly - 1.0)
         near = NEAR if self.f == 1 and not self.model.drivers else DEAD  # bridges are looked for from further away
         stepping.limits(STRIDE, SINGULAR, near, NODES[-1], gain, SELDOM)

@@ -6,22 +6,27 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..mechanism.model import Array
+from ..mechanism.model import Array, Model
 from . import integrator
 from .compiled_set import Machine
+from .pace import Pace
 from .partition_records import Stretch
 
 BALANCE = 1e-6  # of the largest kinetic energy so far: what a step may leave of its work; far above its own error
 COARSE = 0.1  # the same for a fixed step, whose error nobody controls
+REST = 1e3  # of the integrator's tolerance, which is the one asked for: rates below count as rest
 OFTEN = 200  # steps after which the criterion is looked at in any case
 
 
 class Stepping:
     """States at increasing times by DOP853 with dense output, or by the classical Runge-Kutta method of order 4."""
 
-    def __init__(self, f: int, times: Array, first: int, tolerance: float, fixed_step: float | None) -> None:
+    def __init__(
+        self, model: Model, t: float, f: int, times: Array, first: int, tolerance: float, fixed_step: float | None
+    ) -> None:
         n = 2 * f + 1  # coordinates, their rates, and the kinetic energy
         self.times, self.fixed = times, fixed_step is not None
+        self.pace = Pace(model, t, times, followed=not self.fixed)
         self.y, self.trial = np.zeros(n), np.zeros(n)
         self.K, self.F = np.zeros((16, n)), np.zeros((8, n))
         self.out = np.zeros((len(times), n))
@@ -29,7 +34,8 @@ class Stepping:
         self.counts = np.zeros(integrator.N_COUNTS, dtype=np.int64)
         self.counts[integrator.NEXT] = first
         self.counts[integrator.OFTEN] = OFTEN
-        self.control[integrator.END], self.control[integrator.RTOL] = times[-1], tolerance
+        self.control[integrator.RTOL] = tolerance
+        self.pace.begin(self.control)
         self.control[integrator.STEP] = fixed_step or 0.0
         self.control[integrator.LAST_DISTANCE] = 1.0
         self.control[integrator.BALANCE] = COARSE if self.fixed else max(BALANCE, 1e3 * tolerance)
@@ -54,6 +60,7 @@ class Stepping:
         self.atol = self.control[integrator.RTOL] * np.tile(machine.scale, 2)
         self.K[0] = machine.enter(t, y)
         self.y[-1] = energy = machine.kinetic
+        self.control[integrator.SLIGHT] = machine.slight(REST * self.control[integrator.RTOL])
         if self.control[integrator.STEP] == 0.0 and t < self.times[-1]:
             self.control[integrator.STEP] = self._first_step(t)
             machine.enter(t, y)
@@ -71,6 +78,11 @@ class Stepping:
         given = self.times, self.out, 0, count, np.empty((1, len(self.y))), 0
         self.counts[integrator.NEXT] = integrator.evaluate(ints, x, *given, *self.room, 0)
 
+    def _anew(self, t: float) -> float:
+        """Take the rates of the present state at an instant behind a break; return the next step."""
+        self.K[0] = self.machine.rates(t, self.y[:-1])
+        return float(self.control[integrator.STEP]) if self.fixed else self._first_step(t)
+
     def _first_step(self, t: float) -> float:
         self.counts[integrator.EVALUATIONS] += 1
         left = float(self.times[-1]) - t
@@ -86,6 +98,7 @@ class Stepping:
 
     def go(self) -> int:
         """Run the compiled loop; return why it ended."""
+        self.pace.follow(self.control, self._anew)
         ints, x = self.machine.ints, self.machine.floats
         if self.fixed:
             return int(
