@@ -14,20 +14,22 @@ from ..mechanism.mobility import COORDINATES
 from ..mechanism.model import Array, Model, TorsionSpring
 from ..mechanism.structure import Group, Structure
 from ..motion.branches import follow
+from ..motion.course import ChangePoint
 from ..motion.kinematics import diagnostics, prepare
 from ..motion.outcome import Outcome
 from ..motion.reported import reported
 from ..motion.run import Solution
 from ..motion.series import DriverSeries
 from ..runtime.program import Program
+from ..runtime.sequence import Ints
 from ..runtime.time_functions import check_times
 from .applied_loads import Applied
 from .body_lanes import BodyLanes, in_portions
-from .change_point_forces import change_points, passed
+from .change_point_forces import bridged, finer, limits, near_singular
 from .coordinates import JointCoordinate, driven_by
 from .inertia import Inertia
 from .joint_forces import Forces, Solved
-from .joint_friction import with_friction
+from .joint_friction import JammedError, with_friction
 from .posture import width
 from .reaction_schemes import by_scheme
 from .records import Recorded, reactions_of, results
@@ -89,16 +91,33 @@ class _Inverse:
             acting = [_coordinate(model, a.joint) for a in model.actuators]
             self.acting = Forces(driven_by(replace(model, drivers={}), acting))
 
-    def record(self, solution: Solution, steps: NDArray[np.int64]) -> tuple[Recorded, list[float]]:
+    def record(self, solution: Solution, steps: Ints) -> tuple[Recorded, list[float]]:
         """Return what is reported at the asked steps, and the times at which forces grow without bound.
 
-        Where branches meet a group has no rates of its own: forces follow from steps on both sides.
+        Those are no numbers there.
         """
-        change_point = change_points(solution)
-        met = [k for k in sorted(change_point) if k in set(steps.tolist())] if change_point else []
-        beside = [n for k in met for n in change_point[k].nodes]
-        lanes = np.union1d(steps, np.array(beside, dtype=np.int64)) if beside else steps
-        singular = np.isin(lanes, np.array(list(change_point), dtype=np.int64))
+        near = near_singular(solution, steps, self.forces)
+        blind = np.concatenate([b.blind for b in near]) if near else np.zeros(0, dtype=np.int64)
+        kinetic, potential, efforts, wrenches = self._along(solution, steps, np.isin(steps, blind))
+        unbounded = np.isnan(efforts).any(axis=0) | np.isnan(wrenches).any(axis=(0, 1))
+        if near:
+            fine, points = finer(solution, near)
+            for b, point in zip(near, points, strict=True):
+                at = np.searchsorted(steps, b.steps)
+                found = self._limit(fine, point, solution.time[b.steps])
+                if found is None:
+                    at = np.searchsorted(steps, b.blind)
+                    found = np.full((len(efforts), len(at)), np.nan), np.full((*wrenches.shape[:2], len(at)), np.nan)
+                efforts[:, at], wrenches[..., at] = found
+                unbounded[at] = np.isnan(efforts[:, at]).any(axis=0)
+        record = Recorded(
+            solution.time[steps], {}, kinetic, potential, *self._named(efforts), reactions_of(self.model, wrenches)
+        )
+        return record, solution.time[steps[unbounded]].tolist()
+
+    def _along(self, solution: Solution, lanes: Ints, blind: NDArray[np.bool_]) -> tuple[Array, Array, Array, Array]:
+        """Return energies, efforts and wrenches of the joints at some lanes; forces not where these are blind."""
+        beside = np.isin(lanes, list(bridged(solution, lanes)) if self.friction is not None else [])
         columns = velocity_columns(solution, lanes) if self.scheme == "tangent" else None
         count = len(self.model.actuators) or len(self.model.drivers)
         kinetic, potential, efforts = np.empty(len(lanes)), np.empty(len(lanes)), np.empty((count, len(lanes)))
@@ -109,20 +128,29 @@ class _Inverse:
             near = {name: angle[at] for name, angle in springs.items()}
             loads, potential[at] = self.applied.over(bodies, near=near), self.applied.potential_over(bodies, near)
             R = None if columns is None else columns[..., at]
-            efforts[:, at], wrenches[..., at] = self._solved(bodies, inertia, loads, singular[at], R)
-        unbounded = []
-        for k in met:
-            nodes = np.searchsorted(lanes, change_point[k].nodes)
-            if passed(efforts, wrenches, int(np.searchsorted(lanes, k)), nodes, change_point[k].weights):
-                unbounded.append(float(solution.time[k]))
-        shown = slice(None) if lanes is steps else np.searchsorted(lanes, steps)
-        record = Recorded(
-            solution.time[steps], {}, kinetic[shown], potential[shown],
-            *self._named(efforts[:, shown]), reactions_of(self.model, wrenches[..., shown]),
-        )  # fmt: skip
-        return record, unbounded
+            efforts[:, at], wrenches[..., at] = self._solved(bodies, inertia, loads, blind[at], beside[at], R)
+        return kinetic, potential, efforts, wrenches
 
-    def _springs(self, solution: Solution, lanes: NDArray[np.int64]) -> dict[str, Array]:
+    def _limit(self, fine: Solution, point: ChangePoint, times: Array) -> tuple[Array, Array] | None:
+        """Return efforts and wrenches next to a change point as the limit from instants beside it; None if none is."""
+        lanes = point.found(fine.time)
+        if len(lanes) == 0 or lanes.max() >= fine.solved:
+            return None
+        order = np.argsort(lanes)
+        miss, power = self.miss, self.power
+        _, _, efforts, wrenches = self._along(fine, lanes[order], np.zeros(len(lanes), dtype=bool))
+        self.miss, self.power = miss, power  # of the asked instants only
+        efforts[:, order], wrenches[..., order] = efforts.copy(), wrenches.copy()
+        units = np.array([self.model.size] * self.model.dimension + [1.0] * (wrenches.shape[1] - self.model.dimension))
+        scales = (self.forces if self.acting is None else self.acting).driver_scales
+        moments = [efforts * scales[:, None], (wrenches * units[:, None]).reshape(-1, len(lanes))]
+        found = limits(point, times, np.concatenate(moments))
+        if found is None:
+            return None
+        weighed = found[len(efforts) :].reshape(*wrenches.shape[:2], -1) / units[:, None]
+        return found[: len(efforts)] / scales[:, None], weighed
+
+    def _springs(self, solution: Solution, lanes: Ints) -> dict[str, Array]:
         """Return the continuous angles of the joints that have torsion springs, between the axes of rigid bodies."""
         springs = [load for load in self.model.loads if isinstance(load, TorsionSpring)]
         joints = reported(solution, lanes)[2] if springs else {}
@@ -141,45 +169,69 @@ class _Inverse:
         return {d: np.zeros(efforts.shape[1]) for d in self.model.drivers}, acting
 
     def _solved(
-        self, bodies: BodyLanes, inertia: Array, loads: Array, singular: NDArray[np.bool_], columns: Array | None
-    ) -> tuple[Array, Array]:
-        """Return efforts and the wrenches of the joints, with the friction that these wrenches cause."""
+        self, bodies: BodyLanes, inertia: Array, loads: Array, blind: NDArray[np.bool_], beside: NDArray[np.bool_],
+        columns: Array | None,
+    ) -> tuple[Array, Array]:  # fmt: skip
+        """Return efforts and the wrenches of the joints, with the friction that these wrenches cause.
+
+        Beside change points the driver's lever may be shorter than that of friction, which holds the mechanism there
+        whatever the driver does: forces are no numbers then.
+        """
         if self.friction is None:
-            return self._balanced(bodies, inertia, loads, singular, columns)
-        return self.friction.settled(
-            bodies, singular, lambda more: self._balanced(bodies, inertia, loads + more, singular, columns)
-        )
+            return self._balanced(bodies, inertia, loads, blind, columns)
+        friction = self.friction
+
+        def rubbing(lanes: Ints) -> tuple[Array, Array]:
+            few, R = bodies.at(lanes), None if columns is None else columns[..., lanes]
+            mine, lost = (np.ascontiguousarray(x[..., lanes]) for x in (inertia, loads)), blind[lanes]
+            inert, loaded = mine
+            return friction.settled(few, lost, lambda more: self._balanced(few, inert, loaded + more, lost, R))
+
+        if not beside.any():
+            return rubbing(np.arange(len(bodies)))
+        count = len(self.model.actuators) or len(self.model.drivers)
+        efforts = np.full((count, len(bodies)), np.nan)
+        wrenches = np.full((len(self.model.joints), width(self.model), len(bodies)), np.nan)
+        free = np.flatnonzero(~beside)
+        if len(free):
+            efforts[:, free], wrenches[..., free] = rubbing(free)
+        for lane in np.flatnonzero(beside)[:, None]:
+            try:
+                efforts[:, lane], wrenches[..., lane] = rubbing(lane)
+            except JammedError:
+                continue
+        return efforts, wrenches
 
     def _balanced(
-        self, bodies: BodyLanes, inertia: Array, loads: Array, singular: NDArray[np.bool_], columns: Array | None
+        self, bodies: BodyLanes, inertia: Array, loads: Array, blind: NDArray[np.bool_], columns: Array | None
     ) -> tuple[Array, Array]:
         """Return efforts (of drivers, or of actuators; each over lanes) and the wrenches of the joints."""
         lack = inertia - loads
         if self.acting is None:
-            found = self.forces.solve(bodies, lack[None], singular)
+            found = self.forces.solve(bodies, lack[None], blind)
             efforts = found.drivers[0]
             pushes = self.forces.exerted(bodies, efforts)
         else:
             units = [self.acting.exerted(bodies, unit) for unit in _units(len(self.model.actuators), len(bodies))]
-            found = self.forces.solve(bodies, np.stack([lack, *units]), singular)
-            efforts = self._actuators(bodies, found, singular)
+            found = self.forces.solve(bodies, np.stack([lack, *units]), blind)
+            efforts = self._actuators(bodies, found, blind)
             pushes = self.acting.exerted(bodies, efforts)
-        self._balance(bodies, inertia, loads, pushes, singular)
+        self._balance(bodies, inertia, loads, pushes, blind)
         if self.acting is not None or self.forces.moved_drivers:
-            found = self.forces.solve(bodies, (lack - pushes)[None], singular, driven=False)
+            found = self.forces.solve(bodies, (lack - pushes)[None], blind, driven=False)
         if self.scheme == "direct":
             return efforts, found.wrenches
         return efforts, by_scheme(
-            self.scheme, self.forces, bodies, lack - pushes, self.inertia, ~singular, found.wrenches, columns
+            self.scheme, self.forces, bodies, lack - pushes, self.inertia, ~blind, found.wrenches, columns
         )
 
-    def _actuators(self, bodies: BodyLanes, found: Solved, singular: NDArray[np.bool_]) -> Array:
+    def _actuators(self, bodies: BodyLanes, found: Solved, blind: NDArray[np.bool_]) -> Array:
         """Return the efforts of the actuators: their power for every unit rate is that of the drivers."""
         A = found.drivers[1:].transpose(2, 0, 1).copy()  # lane, actuator, driver: power at the unit rate of a driver
-        A[singular] = np.eye(A.shape[1])  # their forces follow from other lanes
+        A[blind] = np.eye(A.shape[1])  # their forces follow from other lanes
         assert self.acting is not None
         s = np.linalg.svd(A / self.acting.driver_scales[:, None] * self.forces.driver_scales, compute_uv=False)
-        stuck = (s[:, -1] <= np.maximum(SINGULAR * s[:, 0], STILL)) & ~singular
+        stuck = (s[:, -1] <= np.maximum(SINGULAR * s[:, 0], STILL)) & ~blind
         if stuck.any():
             raise InputError(
                 f"{self.model.origin or self.model.name}: [actuators]: at t = {bodies.time[np.argmax(stuck)]:.9g} s "
@@ -190,12 +242,12 @@ class _Inverse:
         return np.ascontiguousarray(given.T)
 
     def _balance(
-        self, bodies: BodyLanes, inertia: Array, loads: Array, pushes: Array, singular: NDArray[np.bool_]
+        self, bodies: BodyLanes, inertia: Array, loads: Array, pushes: Array, blind: NDArray[np.bool_]
     ) -> None:
         """Note how far the powers of inertia, loads and efforts miss each other, and how large they are."""
         from .body_kernels import imbalance
 
-        miss, power = imbalance(bodies.origin, bodies.turn, inertia, loads, pushes, singular)
+        miss, power = imbalance(bodies.origin, bodies.turn, inertia, loads, pushes, blind)
         self.miss, self.power = max(self.miss, float(miss)), max(self.power, float(power))
 
 

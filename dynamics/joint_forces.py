@@ -188,12 +188,12 @@ class Forces:
 
     # ---- all lanes ------------------------------------------------------------------------------------------------
     def solve(
-        self, bodies: BodyLanes, lack: Array, singular: NDArray[np.bool_], driven: bool = True, clear: float = CLEAR
+        self, bodies: BodyLanes, lack: Array, blind: NDArray[np.bool_], driven: bool = True, clear: float = CLEAR
     ) -> Solved:
         """Return the forces that balance `lack` (right-hand side x n x w x lane), wrenches of the first one.
 
-        At `singular` lanes groups have no rates of their own: there, and where pivots are not `clear`, all joints are
-        solved at once, and the efforts of the drivers (none unless `driven`) are the least ones.
+        Where pivots are not `clear`, all joints are solved at once, and the efforts of the drivers (none unless
+        `driven`) are the least ones. What is found at `blind` lanes, where rows have no digits, is not to be used.
         """
         from .force_kernels import solve_groups
         from .row_kernels import sum_wrenches
@@ -203,7 +203,7 @@ class Forces:
         left = lack.copy()
         drivers = np.zeros((sides, len(self.driver_lines), lanes))
         wrenches = np.zeros((len(self.pairs), self.w, lanes))
-        quality = np.where(singular, 0.0, np.inf)
+        quality = np.full(lanes, np.inf)
         if len(s.bodies):
             solve_groups(
                 inner.items, inner.numbers, inner.scales, inner.long, s.sizes, s.body_start, s.bodies, s.item_start,
@@ -214,7 +214,7 @@ class Forces:
             sum_wrenches(self.sums.start, self.sums.columns, self.sums.factors, solved, wrenches)
         if self.parts:
             self._least(bodies, given, left, drivers, wrenches, quality)
-        doubtful = np.flatnonzero(~(quality > clear))
+        doubtful = np.flatnonzero(~(quality > clear) & ~blind)
         if len(doubtful):
             self._whole(doubtful, quality[doubtful], bodies, given, lack, drivers, wrenches, driven)
         self.not_unique.update(self._rings)
@@ -240,6 +240,14 @@ class Forces:
         lines = np.concatenate([self._joints(), np.array(self.driver_lines, dtype=np.int64)])
         A, scales, columns = self._scaled(lines, self._movable(), np.arange(len(bodies)), bodies, None)
         return np.ascontiguousarray(A.swapaxes(1, 2)), scales, columns
+
+    def independence(self, bodies: BodyLanes) -> Array:
+        """Return the singular values of the scaled rows of joints and drivers over the largest, lane x value."""
+        n = len(self.table.scales)
+        found = np.empty((len(bodies), min(n, self.w * len(self._movable()))))
+        for lanes in portions(np.arange(len(bodies)), n * found.shape[1]):
+            found[lanes] = np.linalg.svd(self.all_rows(bodies.at(lanes))[0], compute_uv=False)
+        return np.asarray(found / found[:, :1])
 
     def joint_wrenches(self, bodies: BodyLanes, multipliers: Array) -> Array:
         """Return the wrenches of the joints (joint x w x lane) from the multipliers of all their rows (row x lane)."""

@@ -26,6 +26,10 @@ SETTLED = 1e-13  # of the largest friction of a joint
 ROUNDS = 500  # after which friction does not settle: the mechanism jams
 
 
+class JammedError(InputError):
+    """Friction grows with the reactions that it causes."""
+
+
 class JointFriction:
     """The joints of a model with friction, as coordinates along which efforts act."""
 
@@ -55,18 +59,21 @@ class JointFriction:
         size = np.sqrt(np.square(wrenches[self.lines, : self.d]).sum(axis=1))
         return np.asarray(-self.factors * size * directions)
 
-    def settled(self, bodies: BodyLanes, singular: NDArray[np.bool_], solve: Callable[[Array], Found]) -> Found:
+    def settled(self, bodies: BodyLanes, blind: NDArray[np.bool_], solve: Callable[[Array], Found]) -> Found:
         """Return what `solve` finds under the wrenches of friction that its own reactions cause."""
         directions = self.directions(bodies)
         resisting = np.zeros_like(directions)
-        for _ in range(ROUNDS):
-            found, wrenches = solve(self.exerted(bodies, resisting))
-            fresh = np.where(singular, 0.0, self.efforts(directions, wrenches))
-            change, size = np.abs(fresh - resisting).max(axis=0, initial=0.0), np.abs(fresh).max(initial=0.0)
-            resisting = fresh
-            if not change.max(initial=0.0) > SETTLED * size:
-                return found, wrenches
-        raise InputError(
+        with np.errstate(over="ignore", invalid="ignore"):  # of friction that grows without bound
+            for _ in range(ROUNDS):
+                found, wrenches = solve(self.exerted(bodies, resisting))
+                fresh = np.where(blind, 0.0, self.efforts(directions, wrenches))
+                change, size = np.abs(fresh - resisting).max(axis=0, initial=0.0), np.abs(fresh).max(initial=0.0)
+                resisting = fresh
+                if change.max(initial=0.0) <= SETTLED * size:
+                    return found, wrenches
+                if not np.isfinite(size):
+                    break
+        raise JammedError(
             f"{self.where}: [joints] friction: at t = {bodies.time[np.argmax(change)]:.9g} s it grows with the "
             "reactions that it causes, and the mechanism jams - give smaller coefficients, or drive it elsewhere"
         )
