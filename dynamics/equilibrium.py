@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..common.errors import AssemblyError, InputError
+from ..common.turns import LARGEST_WAY
 from ..mechanism.model import Array, Model, PointForce, Spring, Torque, TorsionSpring
 from ..runtime.time_functions import check_times
 from .applied_loads import Applied
@@ -27,6 +28,10 @@ from .instant_kinematics import Instant
 from .nullspace import check_inertia
 from .partition import NoCoordinatesError, Partition
 from .posture import Posture
+
+Followed = tuple[
+    tuple[float, Array] | None, dict[int, float], tuple[float, Array, Array, Array] | None, dict[str, float]
+]
 
 ITERATIONS = 60
 REST = 1e-11  # of the largest generalised force of the loads one by one
@@ -132,6 +137,27 @@ class _Still:
                 "equilibrium - put the sketch nearer to it"
             )
         return found
+
+    def follow(self, z: Array, to: Array) -> None:
+        """Go from one position to another in steps so small that every angle is followed, whole turns and all."""
+        equations, count = self.equations, 1
+        turned = self.instant(z, 0 * z).R[:, equations.model.dimension :, equations.free] @ (to - z)
+        count += int(np.abs(turned).max(initial=0.0) / LARGEST_WAY)
+        for part in np.linspace(0.0, 1.0, count + 1)[1:]:
+            found = self.instant(z + part * (to - z), 0 * z)
+            equations.mechanics.accept(found, equations.free, 0 * z)
+            equations.applied.remember(found.posture)
+
+    def followed(self) -> Followed:
+        """Return what is known of the place that was followed to last."""
+        mechanics = self.equations.mechanics
+        return mechanics.known, mechanics.near, mechanics.angles, dict(self.equations.applied.turns)
+
+    def back(self, followed: Followed) -> None:
+        """Return to a place that was left."""
+        mechanics = self.equations.mechanics
+        mechanics.known, mechanics.near, mechanics.angles, turns = followed
+        self.equations.applied.turns = dict(turns)
 
     def force(self, z: Array, zdot: Array) -> Array:
         """Return Q_z, the power of the loads for the unit rate of each coordinate."""
@@ -282,15 +308,17 @@ def _rest(model: Model, system: _Still, z: Array, scale: Array) -> tuple[Array, 
         change = scale * _newton(system.linearised(z), force * scale, scale)
         largest = float(np.abs(change / scale).max())
         change *= min(1.0, LONGEST / largest) if largest > 0 else 1.0
-        factor = 1.0
+        factor, here = 1.0, system.followed()
         while True:
             try:
                 tried = z + factor * change
+                system.follow(z, tried)
                 fresh = system.force(tried, 0 * z)
                 if small or np.linalg.norm(fresh) < (1 - 1e-4 * factor) * np.linalg.norm(force):
                     break
             except AssemblyError:
                 fresh = force
+            system.back(here)
             factor *= 0.5
             if factor < 1e-8:
                 if float(np.abs(force).max()) <= 1e3 * REST * size:
@@ -321,10 +349,13 @@ def _along_the_forces(system: _Still, z: Array, force: Array, scale: Array) -> t
     """
     way = scale**2 * force
     way *= LONGEST / float(np.abs(way / scale).max())
+    here = system.followed()
     for _ in range(5):
         try:
+            system.follow(z, z + way)
             return z + way, system.force(z + way, 0 * z)
         except AssemblyError:
+            system.back(here)
             way = 0.5 * way
     return None
 

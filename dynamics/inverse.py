@@ -99,7 +99,7 @@ class _Inverse:
         near = near_singular(solution, steps, self.forces)
         blind = np.concatenate([b.blind for b in near]) if near else np.zeros(0, dtype=np.int64)
         kinetic, potential, efforts, wrenches = self._along(solution, steps, np.isin(steps, blind))
-        unbounded = np.isnan(efforts).any(axis=0) | np.isnan(wrenches).any(axis=(0, 1))
+        unbounded = np.asarray(np.isnan(efforts).any(axis=0) | np.isnan(wrenches).any(axis=(0, 1)))
         if near:
             fine, points = finer(solution, near)
             for b, point in zip(near, points, strict=True):

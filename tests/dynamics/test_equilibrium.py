@@ -222,3 +222,47 @@ def test_stiffness_and_damping_are_the_derivatives_of_the_forces() -> None:
     assert not np.allclose(K, K.T, atol=1e-3)  # a torque with a fixed direction has no potential
     np.testing.assert_allclose(linear.K, K, atol=1e-11 * np.abs(K).max())
     np.testing.assert_allclose(linear.C, C, atol=1e-11 * np.abs(C).max())
+
+
+WOUND = """
+format = 1
+space = "planar"
+points = { O = [0, 0], A = [1, 0], P = [3, 0], Q = [3, 1] }
+[bodies]
+frame = { points = ["O", "P"] }
+a = { points = ["O", "A"], mass = 1, inertia = 0.2, centre = "A" }
+b = { points = ["P", "Q"], mass = 1, inertia = 0.2, centre = "P" }
+[joints]
+O = { type = "R", bodies = ["frame", "a"], at = "O" }
+P = { type = "R", bodies = ["frame", "b"], at = "P" }
+G = { type = "gear", bodies = ["a", "b"], ratio = -3 }
+[forces]
+s = { type = "torsion-spring", joint = "P", stiffness = 2, angle = FREE, damping = 1 }
+[initial]
+q = { joint = "O", angle = 0 }
+"""
+
+
+@pytest.mark.parametrize("free", [3.0, 3.2, -4.0, 50.0])
+def test_turns_of_a_torsion_spring_are_counted_on_the_way_to_its_rest(free, read):
+    """A spring on a wheel that turns three times as fast as the arm, and begins at π/2."""
+    found = equilibrium(read(WOUND.replace("FREE", str(free))))
+    assert found.coordinates["O"] == pytest.approx((np.pi / 2 - free) / 3, abs=1e-12)
+    assert found.potential == pytest.approx(0.0, abs=1e-20)
+
+
+@pytest.mark.parametrize("free", [4.0, -9.0])
+def test_turns_of_a_torsion_spring_are_counted_in_space(free, read):
+    text = f"""
+format = 1
+space = "spatial"
+points = {{ O = [0, 0, 0], A = [1, 0, 0] }}
+[bodies]
+frame = {{ points = ["O"] }}
+a = {{ points = ["O", "A"], mass = 1, inertia = [0.2, 0.2, 0.2, 0, 0, 0], centre = "A" }}
+[joints]
+O = {{ type = "R", bodies = ["frame", "a"], at = "O", axis = [0, 0, 1] }}
+[forces]
+s = {{ type = "torsion-spring", joint = "O", stiffness = 2, angle = {free}, damping = 1 }}
+"""
+    assert equilibrium(read(text)).coordinates["O"] == pytest.approx(free, abs=1e-12)
