@@ -143,6 +143,8 @@ def _before(model: Model, group: str, t: float, progress: Callable[[str], None])
     start = model.simulation.start
     times = t - (t - start) * np.exp2(-np.arange(40.0) / 2)
     times = np.unique(times[times < t])
+    if len(times) == 0:  # it begins at its dead point: nothing tells which way it came
+        return None
     structure, program = prepare(model, progress)
     solution: Solution = follow(program, times, "td")
     step = next((s for s in program.steps if isinstance(s, GroupStep) and s.plan.name == group), None)

@@ -72,6 +72,13 @@ def test_rates_are_the_derivatives_of_the_motion() -> None:
     np.testing.assert_allclose(crank.angular_acceleration[1:-1], gained, atol=5e-2)
 
 
+def test_a_run_that_begins_at_a_dead_point_ends_there_with_words() -> None:
+    m = engine("4 - 0.5*t")  # crank and rod in line: nothing tells to which side they go
+    m.points["B"], m.points["C"] = [1, 0], [4, 0]
+    with pytest.raises(AssemblyError, match=r"RRR_1 .* at t = 0 s: the group is at a dead point"):
+        m.run(through=True)
+
+
 def test_a_driver_that_does_not_come_back_still_ends_the_run() -> None:
     with pytest.raises(AssemblyError, match="RRR_1"):
         engine("3.4 + 0.2*t").run(np.linspace(0, 5, 11).tolist(), through=True)
