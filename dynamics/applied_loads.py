@@ -118,6 +118,10 @@ class Applied:
         other = np.einsum("ijn,j->in", bodies.rotation[two], joint.normal_b)
         sine = np.einsum("in,in->n", axis, np.cross(normal, other, axis=0))
         angle = np.arctan2(sine, np.einsum("in,in->n", normal, other))
+        if near is None and joint.kind == "H" and joint.pitch != 0.0:  # its slide tells its turns
+            ends = [bodies.origin[0, k] + np.einsum("ijn,j->in", bodies.rotation[k], x)
+                    for k, x in ((one, joint.a), (two, joint.b))]  # fmt: skip
+            near = np.einsum("in,in->n", axis, ends[1] - ends[0]) / joint.pitch
         if near is None:
             near = np.asarray(self.turns.get(spring.name, self._begun(joint, angle[0])))
         return next_to(angle, near), np.einsum("in,in->n", axis, rates), axis

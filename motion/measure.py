@@ -132,7 +132,7 @@ def _planar_angle(
     assert second.angle is not None
     turn, rate, acceleration = second.angle - first.angle
     driven = _driven(angle_driver(model, joint), joint.offset, driver_values)
-    return _whole_turns(turn + joint.offset, driven), rate, acceleration
+    return _whole_turns(turn + joint.offset, _given(model, joint) if driven is None else driven), rate, acceleration
 
 
 def _spatial_angle(
@@ -142,7 +142,10 @@ def _spatial_angle(
     driven = _driven(angle_driver(model, joint), 0.0, driver_values)
     if driven is not None:
         return next_to(angle, driven), rate, acceleration
-    return _whole_turns(_continuous(angle, rate, acceleration, times), None), rate, acceleration
+    given = _given(model, joint)
+    if joint.kind == "H" and joint.pitch != 0.0:
+        given = _displacement(joint, first, second)[0] / joint.pitch
+    return _whole_turns(_continuous(angle, rate, acceleration, times), given), rate, acceleration
 
 
 def _angle_between(joint: Joint, first: BodyMotion, second: BodyMotion) -> Motion:
@@ -183,11 +186,17 @@ def _driven(driver: tuple[str, int] | None, offset: float, driver_values: Mappin
     return None if driver is None else driver[1] * driver_values[driver[0]][0] + offset
 
 
-def _whole_turns(angle: Array, driven: Array | None) -> Array:
-    """Return a continuous angle with whole turns added: equal to its driver, or with a start in (-π, π]."""
+def _given(model: Model, joint: Joint) -> Array | None:
+    """Return the angle at which [initial] has a joint, as the only one of an array, or None."""
+    values = [i.value + joint.offset for i in model.initial if (i.joint, i.coordinate) == (joint.name, "angle")]
+    return np.array(values) if values else None
+
+
+def _whole_turns(angle: Array, stated: Array | None) -> Array:
+    """Return a continuous angle with whole turns added: beginning as somebody states it, or else in (-π, π]."""
     if len(angle) == 0 or not np.isfinite(angle[0]):
         return angle
-    first = begun(angle[0]) if driven is None else next_to(angle[0], driven[0])
+    first = begun(angle[0]) if stated is None else next_to(angle[0], stated[0])
     return angle + float(first - angle[0])
 
 

@@ -8,6 +8,7 @@ from assurgent.common.errors import InputError
 from assurgent.dynamics.equilibrium import equilibrium
 from assurgent.dynamics.forward import simulate
 from assurgent.dynamics.inverse import inverse
+from assurgent.dynamics.methods import METHODS
 
 G = 9.81
 
@@ -224,3 +225,42 @@ def test_a_sketch_that_is_far_too_large_is_refused(read):
     for command in (simulate, equilibrium):
         with pytest.raises(InputError, match=r"sketch \(about 2e\+08 m\)"):
             command(model)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("space", WHEEL)
+def test_a_joint_begins_at_the_angle_that_initial_gives(space, method, read):
+    """What is reported, and what its spring feels, are one angle: seven half turns, of which the spring is free."""
+    model = read(WHEEL[space].replace("20", '"7*pi"') + '[initial]\na = { joint = "O", angle = "7*pi", rate = 2 }\n')
+    times = np.linspace(0, 3, 7)
+    found = simulate(model, times, method).results
+    assert found.joints["O"].angle == pytest.approx(7 * np.pi + 2 * np.sin(times), abs=1e-7)
+    spring = 0.25 * (found.joints["O"].angle - 7 * np.pi) ** 2
+    assert found.energy.potential == pytest.approx(spring, abs=1e-9)
+
+
+SCREW = """
+format = 1
+space = "spatial"
+gravity = [0, 0, -3]
+points = { O = [0, 0, 0.1], A = [1, 0, 0.3] }
+[bodies]
+frame = { points = ["O"] }
+a = { points = ["O", "A"], mass = 1, inertia = [0.2, 0.1, 0.3, 0.01, 0.02, -0.03], centre = [0, 0, 0] }
+[joints]
+O = { type = "H", bodies = ["frame", "a"], at = "O", axis = [0, 0, 1], pitch = 0.1 }
+[forces]
+coil = { type = "torsion-spring", joint = "O", stiffness = 0.5, angle = 19, damping = 0 }
+[initial]
+a = { joint = "O", angle = 20, rate = 1 }
+"""
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_slide_of_a_screw_is_its_pitch_times_its_turn(method, read):
+    found = simulate(read(SCREW), np.linspace(0, 1, 5), method).results
+    screw = found.joints["O"]
+    assert screw.angle[0] == pytest.approx(20, abs=1e-12)
+    assert screw.displacement == pytest.approx(0.1 * screw.angle, abs=1e-9)
+    weight = 3 * (screw.displacement + 0.1)
+    assert found.energy.potential == pytest.approx(weight + 0.25 * (screw.angle - 19) ** 2, abs=1e-9)
