@@ -76,3 +76,200 @@ def test_a_copy_of_what_is_no_body_or_stands_nowhere_is_refused() -> None:
     m.points["U"] = {"a": 1}
     with pytest.raises(InputError, match=r"\[points\] U: is a list of 2 numbers"):
         m.model()
+
+
+def read(text: str, folder: Path) -> Mechanism:
+    path = folder / "copies.toml"
+    path.write_text("format = 1\n" + text, "utf-8")
+    return Mechanism.load(path)
+
+
+CRANK = """
+space = "planar"
+points = { O = [0, 0], A = ["0.05*cos(0.3)", "0.05*sin(0.3)"], B = [0.02, 0.2], Q = [0.02, 0] }
+[bodies]
+frame  = { points = ["O", "Q"] }
+crank  = { points = ["O", "A"], length = 0.05 }
+rod    = { points = ["A", "B"], length = 0.18 }
+piston = { points = ["B"] }
+[joints]
+O = { type = "R", bodies = ["frame", "crank"], at = "O" }
+A = { type = "R", bodies = ["crank", "rod"], at = "A" }
+B = { type = "R", bodies = ["rod", "piston"], at = "B" }
+G = { type = "P", bodies = ["frame", "piston"], at = "B", through = "Q", axis = [0, 1] }
+[drivers]
+theta = { joint = "O", angle = "0.3 + 2*pi*t" }
+"""
+
+
+def test_a_guide_runs_through_the_image_of_its_point(tmp_path: Path) -> None:
+    """`through` names a point of the frame that no copied body has: the copied line runs through its image."""
+    time = np.linspace(0, 1, 9)
+    a = 0.05 * np.array([np.cos(0.3 + 2 * np.pi * time), np.sin(0.3 + 2 * np.pi * time)])
+    m = read(CRANK + '[copies.right]\nbodies = ["rod", "piston"]\nmirror = [1, 0]\npoints = { A = "A" }', tmp_path)
+    place = m.run(time.tolist()).points["B_right"].position
+    np.testing.assert_allclose(place[:, 0], -0.02, atol=1e-12)
+    np.testing.assert_allclose(place[:, 1], a[1] + np.sqrt(0.18**2 - (a[0] + 0.02) ** 2), atol=1e-12)
+    m = read(CRANK + '[copies.low]\nbodies = ["rod", "piston"]\nrotate = "-90 deg"\npoints = { A = "A" }', tmp_path)
+    place = m.run(time.tolist()).points["B_low"].position
+    np.testing.assert_allclose(place[:, 1], -0.02, atol=1e-12)
+    np.testing.assert_allclose(place[:, 0], a[0] + np.sqrt(0.18**2 - (a[1] + 0.02) ** 2), atol=1e-12)
+    named = 'points = { A = "A", Q = "O" }'  # another point for the guide
+    m = read(CRANK + f'[copies.right]\nbodies = ["rod", "piston"]\nmirror = [1, 0]\n{named}', tmp_path)
+    np.testing.assert_allclose(m.run(time.tolist()).points["B_right"].position[:, 0], 0, atol=1e-12)
+
+
+RACK = """
+space = "planar"
+points = { O = [1, 0.02], T = [1, 0.04], L = [0.9, 0] }
+[bodies]
+frame  = { points = ["O"] }
+pinion = { points = ["O", "T"] }
+rack   = { points = ["L"] }
+[joints]
+O = { type = "R", bodies = ["frame", "pinion"], at = "O" }
+G = { type = "P", bodies = ["frame", "rack"], at = "L", axis = [1, 0] }
+M = { type = "rack", bodies = ["pinion", "rack"], radius = 0.02, axis = [1, 0] }
+[drivers]
+theta = { joint = "O", angle = "pi/2 + t" }
+"""
+
+
+def test_a_mirrored_rack_rolls_on_the_same_side(tmp_path: Path) -> None:
+    both = 'again = { joint = "O_m", angle = "pi/2 - t" }\n[copies.m]\nbodies = ["pinion", "rack"]\nmirror = [1, 0]'
+    found = read(RACK + both, tmp_path).run([0.0, 1.0])
+    np.testing.assert_allclose(found.points["L_m"].position, [[-0.9, 0], [-0.92, 0]], atol=1e-12)
+    one = '[copies.m]\nbodies = ["rack"]\nmirror = [1, 0]\nabout = "O"'  # a second rack below the same pinion
+    found = read(RACK + one, tmp_path).run([0.0, 1.0])
+    np.testing.assert_allclose(found.points["L_m"].position, [[1.1, 0], [1.12, 0]], atol=1e-12)
+
+
+def test_the_mirror_image_of_a_right_handed_screw_is_left_handed(tmp_path: Path) -> None:
+    text = """
+    space = "spatial"
+    points = { A = [1, 0, 0.1], B = [1.1, 0, 0.25] }
+    bodies.frame = { points = ["A"] }
+    bodies.screw = { points = ["A", "B"] }
+    joints.H = { type = "H", bodies = ["frame", "screw"], at = "A", axis = [0, 0, 1], pitch = 0.01 }
+    copies.m = { bodies = ["screw"], mirror = [1, 0, 0] }
+    drivers.one = { joint = "H", angle = "t" }
+    drivers.two = { joint = "H_m", angle = "-t" }
+    """
+    found = read(text, tmp_path).run([0.0, 1.0])
+    place = [-1 - 0.1 * np.cos(1), 0.1 * np.sin(1), 0.26]
+    np.testing.assert_allclose(found.points["B_m"].position[1], place, atol=1e-12)
+
+
+def test_a_crown_wheel_drives_the_pinion_of_its_other_face_the_other_way(tmp_path: Path) -> None:
+    """Only the pinion is copied; the axis of the crown wheel, which is its bearing's, is mirrored in the gear."""
+    text = """
+    space = "spatial"
+    points = { O = [0, 0, 0], P = [0.06, 0, 0.04], C = [0, 0.05, 0] }
+    bodies.frame = { points = ["O", "P"] }
+    bodies.crown = { points = ["O", "C"] }
+    bodies.pinion = { points = ["P"] }
+    joints.O = { type = "R", bodies = ["frame", "crown"], at = "O", axis = [0, 0, 1] }
+    joints.P = { type = "R", bodies = ["frame", "pinion"], at = "P", axis = [1, 0, 0] }
+    joints.M = { type = "gear", bodies = ["crown", "pinion"], radii = [0.06, 0.04] }
+    copies.low = { bodies = ["pinion"], mirror = [0, 0, 1] }
+    drivers.one = { joint = "O", angle = "t" }
+    """
+    found = read(text, tmp_path).run([0.0, 1.0])
+    np.testing.assert_allclose(found.bodies["pinion"].angular_velocity[1], [-1.5, 0, 0], atol=1e-12)
+    np.testing.assert_allclose(found.bodies["pinion_low"].angular_velocity[1], [1.5, 0, 0], atol=1e-12)
+
+
+CAM = """
+space = "planar"
+points = { O = [0, 0], X = [0.03, 0], F = [0, 0.06] }
+[bodies]
+frame = { points = ["O"] }
+cam   = { points = ["O", "X"] }
+valve = { points = ["F"] }
+[joints]
+O = { type = "R", bodies = ["frame", "cam"], at = "O" }
+G = { type = "P", bodies = ["frame", "valve"], at = "F", through = "O", axis = [0, 1] }
+[joints.K]
+type     = "cam"
+bodies   = ["cam", "valve"]
+centre   = "O"
+follower = { point = "F" }
+OUTLINE
+[drivers]
+theta = { joint = "O", angle = "t" }
+"""
+OUTLINE = "profile = '0.04 + 0.003*sin(u) + 0.002*cos(2*u)'"
+
+
+def outline(u: float) -> float:
+    return float(0.04 + 0.003 * np.sin(u) + 0.002 * np.cos(2 * u))
+
+
+def test_two_valves_on_one_cam(tmp_path: Path) -> None:
+    """The cam is not copied, and keeps its outline: the valve on its other side meets what stands there."""
+    text = CAM.replace("OUTLINE", OUTLINE) + "[copies.low]\nbodies = ['valve']\nmirror = [0, 1]"
+    found = read(text, tmp_path).run([0.0, 0.7])
+    np.testing.assert_allclose(found.points["F"].position[1], [0, outline(np.pi / 2 - 0.7)], atol=1e-12)
+    np.testing.assert_allclose(found.points["F_low"].position[1], [0, -outline(-np.pi / 2 - 0.7)], atol=1e-12)
+
+
+def test_the_outline_of_a_table_is_turned_and_not_mirrored(tmp_path: Path) -> None:
+    u = np.linspace(0, 2 * np.pi, 40, endpoint=False)
+    (tmp_path / "o.csv").write_text("".join(f"{x!r},{outline(x)!r}\n" for x in u.tolist()), "utf-8")
+    text = CAM.replace("OUTLINE", "table = 'o.csv'") + "again = { joint = 'O_c', angle = 't + 1' }\n"
+    text += "[copies.c]\nbodies = ['cam', 'valve']\n"
+    found = read(text + "rotate = 1", tmp_path).run([0.0, 0.7])
+    turn = np.array([[np.cos(1), -np.sin(1)], [np.sin(1), np.cos(1)]])
+    np.testing.assert_allclose(found.points["F_c"].position, found.points["F"].position @ turn.T, atol=1e-12)
+    with pytest.raises(InputError, match=r"\[copies\.c\]: mirrors the cam of 'K', whose outline is a table"):
+        read(text + "mirror = [1, 0]", tmp_path)
+    with pytest.raises(InputError, match=r"turns the cam of 'K', .* or give it a second point"):
+        read(text.replace('["O", "X"]', '["O"]').replace(" X = [0.03, 0],", "") + "rotate = 1", tmp_path)
+
+
+def test_a_block_that_copies_share_keeps_its_axes(tmp_path: Path) -> None:
+    """The axes of a body of one point are parallel to the global ones, whatever points copies give it."""
+    text = """
+    space = "planar"
+    gravity = [0, -9.81]
+    points = { B = [0, 0], E = [0.1, -0.3] }
+    bodies.frame = { points = [] }
+    bodies.cart = { points = ["B"], mass = 1, centre = [0.02, 0.05] }
+    bodies.arm = { points = ["B", "E"], mass = 1, inertia = 0.1, centre = "E" }
+    joints.G = { type = "P", bodies = ["frame", "cart"], at = "B", axis = [1, 0] }
+    joints.B = { type = "R", bodies = ["cart", "arm"], at = "B" }
+    copies.c = { bodies = ["arm"], move = [0.3, 0.4] }
+    copies.d = { bodies = ["arm"], mirror = [1, 0], about = [0.2, 0] }
+    simulation.centres = true
+    """
+    found = read(text, tmp_path).simulate(times=[0, 0.1])
+    np.testing.assert_allclose(found.bodies["cart"].angle, 0, atol=1e-12)
+    way = found.points["cart.centre"].position - found.points["B"].position
+    np.testing.assert_allclose(way, [[0.02, 0.05]] * 2, atol=1e-12)
+    np.testing.assert_allclose(found.points["B_c"].position - found.points["B"].position, [[0.3, 0.4]] * 2, atol=1e-9)
+
+
+@pytest.mark.parametrize("shape", ["", "length = 0.5"])
+def test_a_body_in_space_keeps_its_shape_where_it_is_pinned_elsewhere(shape: str, tmp_path: Path) -> None:
+    text = f"""
+    space = "spatial"
+    points = {{ A = [0, 0, 0], B = [0.3, 0.4, 0], P = [1, 0, 0.2] }}
+    bodies.frame = {{ points = ["A", "P"] }}
+    [bodies.arm]
+    points = ["A", "B"]
+    mass   = 1
+    centre = [0.1, 0.1, 0.3]
+    {shape}
+    [joints]
+    A = {{ type = "R", bodies = ["frame", "arm"], at = "A", axis = [0, 0, 1] }}
+    [copies.c]
+    bodies = ["arm"]
+    mirror = [1, 0, 0]
+    points = {{ A = "P" }}
+    [simulation]
+    centres = true
+    """
+    found = read(text, tmp_path).simulate(times=[0])
+    places = [found.points[p].position[0] for p in ("A", "B", "arm.centre", "P", "B_c", "arm_c.centre")]
+    sizes = [[np.linalg.norm(places[k + i] - places[k + j]) for i, j in ((0, 1), (0, 2), (1, 2))] for k in (0, 3)]
+    np.testing.assert_allclose(sizes[1], sizes[0], atol=1e-12)
