@@ -59,9 +59,9 @@ def _keep_axes(data: Mapping[str, Any], parallel: set[str]) -> None:
     for name in parallel:
         body = data["bodies"][name]
         if len(body["points"]) > 1 and "local" not in body:
-            first, *_ = places = [data["points"][p] for p in body["points"]]
-            ways = [[difference(x, y) for x, y in zip(place, first, strict=True)] for place in places]
-            body["local"] = dict(zip(body["points"], ways, strict=True))
+            places = [data["points"].get(p) for p in body["points"]]
+            if all(_are_numbers(place, 2) for place in places):
+                body["local"] = dict(zip(body["points"], _ways(places), strict=True))
 
 
 class _Copy:
@@ -144,17 +144,19 @@ class _Copy:
     # ---- what is added ----
     def add(self) -> None:
         bodies = self.tables["bodies"]
-        others = {n: b for n, b in bodies.items() if n not in self.bodies}
-        known = {p for name, body in bodies.items() if isinstance(body, dict) for p in self.points_of(name)}
-        named = (p for joint in self.joints.values() for p in self.named(joint) if p in known)
-        own = list(dict.fromkeys([*(p for n in self.bodies for p in self.points_of(n)), *named]))
+        own = list(dict.fromkeys(p for n in self.bodies for p in self.points_of(n)))
+        others = {n: self.points_of(n) for n, b in bodies.items() if n not in self.bodies and isinstance(b, dict)}
+        holders = {point: [n for n, listed in others.items() if point in listed] for point in own}
+        for point, body in (pair for joint in self.joints.values() for pair in self.named(joint)):
+            if point not in own and any(point in listed for listed in others.values()):
+                listing = [n for n, listed in others.items() if point in listed]
+                holders.setdefault(point, []).extend([body] if body in listing else listing)
         new: dict[str, str] = {}
-        for point in own:
-            holders = [n for n, b in others.items() if isinstance(b, dict) and point in b.get("points", ())]
-            new[point] = self.instead.get(point) or self.place(point, holders)
+        for point, listing in holders.items():
+            new[point] = self.instead.get(point) or self.place(point, list(dict.fromkeys(listing)))
         for point in self.instead:
-            if point not in own:
-                self.fail(f"points: '{point}' is no point of these bodies{nearest(point, own)}")
+            if point not in holders:
+                self.fail(f"points: '{point}' is no point of these bodies{nearest(point, holders)}")
         for name in self.bodies:
             called = self.called(name, bodies)
             bodies[called] = self.body(name, new)
@@ -165,14 +167,19 @@ class _Copy:
         for name, joint in self.joints.items():
             joints[self.called(name, joints)] = self.joint(name, joint, new)
 
-    def named(self, joint: Mapping[str, Any]) -> list[str]:
-        """Return the points that a joint names; the outline of a cam that is not copied stays where it is."""
-        found = [joint.get("at"), joint.get("through")]
-        if self.ends(joint)[0] in self.bodies:
-            found.append(joint.get("centre"))
-        if isinstance(joint.get("follower"), dict):
-            found.append(joint["follower"].get("point"))
-        return [p for p in found if isinstance(p, str)]
+    def named(self, joint: Mapping[str, Any]) -> list[tuple[str, str]]:
+        """Return the points that a joint names, each with the body that must have it.
+
+        The outline of a cam that is not copied stays where it is, and so does its centre.
+        """
+        first, second = (self.ends(joint) * 2)[:2]
+        follower = joint.get("follower")
+        found = [(joint.get("at"), second), (joint.get("through"), first)]
+        if first in self.bodies:
+            found.append((joint.get("centre"), first))
+        if isinstance(follower, dict):
+            found.append((follower.get("point"), second))
+        return [(p, body) for p, body in found if isinstance(p, str)]
 
     def follow(self, new: Mapping[str, str]) -> None:
         """Let the sketch of a planar copy follow the points that it is pinned to instead, from where it was.
@@ -183,14 +190,15 @@ class _Copy:
         swapped = {p for p in self.instead if self.instead[p] in points and p in points}
         if self.dimension != 2 or not swapped:
             return
-        known = _values({**self.data.get("parameters", {}), **self.settings})
+        given = self.data.get("parameters", {})
+        known = _values({**given, **self.settings} if isinstance(given, dict) else self.settings)
         places = {new[p]: _numbers(self.moved(points[p]), known) for p in new if p in points}
         moving = {name for p, name in new.items() if name == f"{p}_{self.name}" and not self.shared(name)}
         held = {name: _numbers(points[name], known) for name in places if name not in moving}
         first = {name: place for name, place in places.items() if place is not None}
         ends = {name: place for name, place in held.items() if place is not None}
         missing = len(first) < len(places) or len(ends) < len(held)
-        if missing or any(len(place) != 2 for place in (*first.values(), *ends.values())):
+        if missing or not all(_are_numbers(place, 2) for place in (*first.values(), *ends.values())):
             return  # a formula that has no value, or a place with three coordinates: the reader says so
         bodies = self.tables["bodies"]
         lengths = [pair for b in self.bodies for pair in _distances(bodies[f"{b}_{self.name}"], first, known)]
@@ -272,8 +280,10 @@ class _Copy:
         points = [p for p in self.points_of(name) if p in self.tables["points"]]
         if len(points) < 2:
             return {}
-        first, *_ = places = [self.moved(self.tables["points"][p]) for p in points]
-        ways = [[difference(x, y) for x, y in zip(place, first, strict=True)] for place in places]
+        places = [self.moved(self.tables["points"][p]) for p in points]
+        if not all(_are_numbers(place, self.dimension) for place in places):
+            return {}
+        ways = _ways(places)
         size = f"sqrt({text(dot(ways[1], ways[1]))})"
         if self.dimension == 3 or name in self.parallel:
             length = self.tables["bodies"][name].get("length")
@@ -289,7 +299,7 @@ class _Copy:
     def joint(self, name: str, entry: Mapping[str, Any], new: Mapping[str, str]) -> dict[str, Any]:
         found = copy.deepcopy(dict(entry))
         found["bodies"] = [f"{b}_{self.name}" if b in self.bodies else b for b in entry["bodies"]]
-        placed = set(self.named(entry))
+        placed = [point for point, _ in self.named(entry)]
         for key in ("at", "through", "centre"):
             if isinstance(entry.get(key), str) and entry[key] in placed:
                 found[key] = new.get(entry[key], entry[key])
@@ -334,7 +344,9 @@ class _Copy:
             return None
         carrier, joints = gear.get("carrier", "frame"), self.tables["joints"].values()
         hinges = [j for j in joints if isinstance(j, dict) and j.get("type") in HINGES]
-        found = [[j.get("axis") for j in hinges if set(self.ends(j)) == {wheel, carrier}] for wheel in ends]
+        found = [
+            [j.get("axis") for j in hinges if self.ends(j) in ([wheel, carrier], [carrier, wheel])] for wheel in ends
+        ]
         return [axes[0] for axes in found] if all(len(axes) == 1 for axes in found) else None
 
     # ---- where things come ----
@@ -354,6 +366,11 @@ class _Copy:
             self.fail(f"{key} is a list of {self.dimension} numbers")
         found: list[Any] = value
         return found
+
+
+def _ways(places: Sequence[Sequence[Any]]) -> list[list[Any]]:
+    """Return the ways from the first of some places to each."""
+    return [[difference(x, y) for x, y in zip(place, places[0], strict=True)] for place in places]
 
 
 def _are_numbers(value: Any, count: int) -> bool:

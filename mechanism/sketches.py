@@ -32,7 +32,7 @@ def numbers(place: Any, parameters: Mapping[str, float]) -> list[float] | None:
     try:
         # a traced number is guarded where it becomes a plain one: another design is read on its own
         return [float(evaluate(x, parameters)) if isinstance(x, str) else float(x) for x in place]
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
 
 
@@ -42,7 +42,7 @@ def distances(
     """Return the distances between the points of a body: by its length or local, else by the sketch."""
     names = [p for p in body.get("points", ()) if p in sketch]
     length = numbers([body["length"]], parameters) if "length" in body else None
-    local = body.get("local", {})
+    local = given if isinstance(given := body.get("local"), Mapping) else {}
     places = {p: numbers(local[p], parameters) if p in local else sketch[p] for p in names}
     found = []
     for p, q in combinations(names, 2):

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from assurgent import InputError, Mechanism
+from assurgent.mechanism.reader import from_data
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -114,6 +115,10 @@ def test_a_guide_runs_through_the_image_of_its_point(tmp_path: Path) -> None:
     place = m.run(time.tolist()).points["B_low"].position
     np.testing.assert_allclose(place[:, 1], -0.02, atol=1e-12)
     np.testing.assert_allclose(place[:, 0], a[0] + np.sqrt(0.18**2 - (a[1] + 0.02) ** 2), atol=1e-12)
+    shared = CRANK.replace('through = "Q"', 'through = "O"')  # the crank has this point, too, and keeps its own alone
+    over = '[copies.over]\nbodies = ["rod", "piston"]\nmirror = [1, 0]\nabout = [0.01, 0]\npoints = { A = "A" }'
+    place = read(shared + over, tmp_path).run(time.tolist()).points["B_over"].position
+    np.testing.assert_allclose(place[:, 0], 0.02, atol=1e-12)
     named = 'points = { A = "A", Q = "O" }'  # another point for the guide
     m = read(CRANK + f'[copies.right]\nbodies = ["rod", "piston"]\nmirror = [1, 0]\n{named}', tmp_path)
     np.testing.assert_allclose(m.run(time.tolist()).points["B_right"].position[:, 0], 0, atol=1e-12)
@@ -273,3 +278,28 @@ def test_a_body_in_space_keeps_its_shape_where_it_is_pinned_elsewhere(shape: str
     places = [found.points[p].position[0] for p in ("A", "B", "arm.centre", "P", "B_c", "arm_c.centre")]
     sizes = [[np.linalg.norm(places[k + i] - places[k + j]) for i, j in ((0, 1), (0, 2), (1, 2))] for k in (0, 3)]
     np.testing.assert_allclose(sizes[1], sizes[0], atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "says"),
+    [
+        (("points", "A"), [[1], 2], r"\[points\] A: is a number"),
+        (("points", "A"), [10**400, 0], r"\[points\] A: .*not a finite number"),
+        (("parameters",), [1], "parameters: is a table"),
+        (("bodies", "rod", "local"), 1, r"\[bodies.rod\] length: and `local` exclude each other"),
+        (("joints", "B", "bodies"), [], r"\[joints\] B.bodies: is a list of 2 names"),
+        (("copies", "c", "move"), [float("nan"), 1], "move is a list of 2 numbers"),
+        (("copies", "c", "rotate"), [1], "rotate is a number"),
+    ],
+)
+def test_what_is_no_number_in_what_is_copied_is_told_in_words(
+    path: tuple[str, ...], value: object, says: str, tmp_path: Path
+) -> None:
+    m = read(CRANK + '[copies.c]\nbodies = ["rod", "piston"]\nrotate = 1\npoints = { A = "A" }', tmp_path)
+    data = m.data()
+    place = data
+    for key in path[:-1]:
+        place = place[key]
+    place[path[-1]] = value
+    with pytest.raises(InputError, match=says):
+        from_data(data, "copies.toml")
