@@ -4,9 +4,9 @@ A copy is written out as a user would write it: the values of the file in, the v
 become formulas of the old ones, so that parameters go on to rule every copy. A copy is the image of its original, with
 all that a joint names: what turns one way in the original turns the other way in a mirrored copy.
 
-The axes of a planar body of two points or more go with it, mirrored ones with y the other way. Those of other bodies
-without `local` are parallel to the global ones on both, so that it is the coordinates in them that turn; a spatial body
-with `local` is treated like these, because a best fit whose points are on one line has the axes nearest to the global.
+Where points fix the axes of a body (two in the plane, in space three of `local`) these go with it, mirrored ones with
+the last one the other way. The axes of other bodies are parallel or nearest to the global ones, those of the copy, too,
+so that it is the coordinates in them that are turned and mirrored.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ..common.errors import InputError, nearest
 from .functions import LARGEST
 from .images import Image, difference, dot, negative, short, substituted, text, times
 from .sketches import distances as _distances
-from .sketches import followed
+from .sketches import fixes_axes, followed
 from .sketches import numbers as _numbers
 from .sketches import values as _values
 
@@ -256,24 +256,30 @@ class _Copy:
         if self.instead and "local" not in entry and ("length" not in entry or lying):
             found |= self.measured(name, new)
             found.pop("length" if "local" in found else "", None)
+        within, n = self.within(name), self.dimension
         if isinstance(entry.get("local"), dict):
-            found["local"] = {new.get(p, p): self.inside(name, x) for p, x in entry["local"].items()}
-        centre = entry.get("centre")
-        if isinstance(centre, str):
+            places = entry["local"].items()
+            found["local"] = {new.get(p, p): within.direction(x) if _are_numbers(x, n) else x for p, x in places}
+        if isinstance(centre := entry.get("centre"), str):
             found["centre"] = new.get(centre, centre)
-        elif centre is not None:
-            found["centre"] = self.inside(name, centre)
-        if self.dimension == 3 and _are_numbers(entry.get("inertia"), 6):
-            found["inertia"] = self.image.tensor(entry["inertia"])
+        elif _are_numbers(centre, n):
+            found["centre"] = within.direction(centre)
+        if n == 3 and _are_numbers(entry.get("inertia"), 6):
+            found["inertia"] = within.tensor(entry["inertia"])
         return found
 
-    def inside(self, name: str, local: Any) -> Any:
-        """Return coordinates in the axes of a body's copy."""
-        if not _are_numbers(local, self.dimension):
-            return local
-        if self.dimension == 3 or name in self.parallel:
-            return self.image.direction(local)
-        return [local[0], negative(local[1])] if self.image.mirrors else local
+    def within(self, name: str) -> Image:
+        """Return what becomes of coordinates in a body's axes: nothing, or the last one mirrored, if these go along."""
+        entry, parameters = self.tables["bodies"][name], self.data.get("parameters", {})
+        if self.dimension == 3:
+            known = _values(parameters if isinstance(parameters, dict) else {})  # the same axes in every design
+            goes = fixes_axes(entry.get("local"), self.tables["points"], known)
+        else:
+            goes = name not in self.parallel
+        still = [0] * self.dimension
+        if not goes:
+            return self.image
+        return Image.mirrored([*still[1:], 1], still, still) if self.image.mirrors else Image.shifted(still)
 
     def measured(self, name: str, new: Mapping[str, str]) -> dict[str, Any]:
         """Return the shape of a body that is measured from the sketch, since the copy's sketch lies elsewhere."""

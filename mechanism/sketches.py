@@ -10,6 +10,7 @@ import numpy as np
 
 STEPS = 60  # of the way; each is closed by Newton-Raphson
 ITERATIONS = 4
+BESIDE = 1e-6  # of the singular values: points on one line leave less, rounded as they may be
 
 
 def values(table: Mapping[str, Any]) -> dict[str, float]:
@@ -52,6 +53,18 @@ def distances(
         elif a is not None and b is not None:
             found.append((p, q, float(np.hypot(*np.subtract(a, b)))))
     return found
+
+
+def fixes_axes(local: Any, sketch: Mapping[str, Any], parameters: Mapping[str, float]) -> bool:
+    """Return whether the sketched points of a body in space fix its axes: by `local`, and not all on one line."""
+    pairs = [(local[p], sketch[p]) for p in local if p in sketch] if isinstance(local, Mapping) else []
+    places = [(numbers(x, parameters), numbers(y, parameters)) for x, y in pairs]
+    whole = [(x, y) for x, y in places if x and y and len(x) == len(y) == 3 and np.isfinite([x, y]).all()]
+    if len(whole) < 3:
+        return False
+    inside, outside = (np.array(each) - np.mean(each, axis=0) for each in zip(*whole, strict=True))
+    sizes = np.linalg.svd(outside.T @ inside, compute_uv=False)
+    return bool(sizes[1] > BESIDE * sizes[0])
 
 
 def followed(

@@ -77,14 +77,21 @@ theta = { joint = "O", angle = "1 + t" }
 """
 ARM = """
 space = "spatial"
-points = { O = [0.1, 0, 0], A = [0.5, 0.2, 0.3], B = [0.9, -0.3, 0.2], C = [0.7, 0.1, 0.6], D = [0.3, 0.4, 0.5] }
+[points]
+O = [0.1, 0, 0]
+A = [0.5, 0.2, 0.3]
+B = [0.9, -0.3, 0.2]
+C = [0.7, 0.1, 0.6]
+D = [0.3, 0.4, 0.5]
+E = [0.4, 0.4, 0.5]
+F = [0.3, 0.4, 0.6]
 [bodies]
 frame = { points = ["O"] }
 a = { points = ["O", "A"] }
 b = { points = ["A", "B"], local = { A = [0.1, 0, 0], B = [0.1, 0.6, 0.2] } }
 c = { points = ["B", "C"] }
 d = { points = ["C", "D"], length = 0.5 }
-e = { points = ["D"] }
+e = { points = ["D", "E", "F"], local = { D = [0.1, 0, 0], E = [0.1, 0.2, 0], F = [0, 0.1, 0.1] } }
 [joints]
 O = { type = "R", bodies = ["frame", "a"], at = "O", axis = [0.2, 1, 0.3] }
 A = { type = "C", bodies = ["a", "b"], at = "A", axis = [1, 0, 0.3] }

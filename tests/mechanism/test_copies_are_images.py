@@ -62,9 +62,10 @@ class Isometry:
         return np.asarray(self.sign * (x if x.ndim == 1 else x @ self.M.T))
 
     def inside(self, body: Mapping[str, Any], x: Array) -> list[float]:
-        """Return body coordinates in the image of a body: planar axes go with two points, others stay parallel."""
-        goes = len(x) == 2 and len(body["points"]) > 1
-        return [float(v) for v in (np.diag([1, self.sign]) @ x if goes else self.M @ x)]
+        """Return body coordinates in the image of a body: axes that its points fix go with it, others do not."""
+        n = len(x)
+        goes = len(body["points"]) > 1 if n == 2 else len(body.get("local", ())) > 2
+        return [float(v) for v in (np.diag([*[1] * (n - 1), self.sign]) @ x if goes else self.M @ x)]
 
 
 def doubled(data: dict[str, Any], fields: Mapping[str, Any], image: Isometry) -> None:
