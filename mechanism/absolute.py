@@ -245,6 +245,13 @@ class Absolute:
                 turn[batch.memory] = wheel_turn(BodyPair(batch, poses)).value
         return replace(poses, turn=turn)
 
+    def at_turns(self, poses: Poses, turns: Mapping[str, float]) -> Poses:
+        """Return the poses with the turns of some spatial joints (of a gear: of its first wheel) remembered."""
+        turn = poses.turn.copy()
+        for name, value in turns.items():
+            turn[self._turns[name]] = value
+        return replace(poses, turn=turn)
+
     def spread(self, unknowns: Numbers) -> tuple[Numbers, Numbers]:
         """Return unknowns (one per column) as twists of all bodies (n x 6) and rates of all contacts."""
         twist = np.zeros((len(self.index), 6), dtype=unknowns.dtype)

@@ -25,6 +25,7 @@ from ..runtime.driver_motions import driver_values
 from ..runtime.program import Program
 from ..runtime.time_functions import check_times
 from . import paper_method
+from .whole_turns import counted_turns, turns_at_first, without_turns
 
 KINDS = ("position", "velocity", "acceleration")
 SAMPLED = 101  # instants at which the constraints are looked at, in Python
@@ -242,9 +243,10 @@ def drifts(model: Model, results: Results) -> Array:
     lanes = _sampled(len(results.time))
     values = driver_values(model, results.time)
     found = np.zeros((3, len(lanes)))
+    turns, meshed = counted_turns(model, results), np.zeros(system.n_rows)
     for n, k in enumerate(lanes):
         places, velocity, acceleration = _absolute_motion(model, system, results, int(k))
-        poses = system.touching(system.posed(places))
+        poses = system.at_turns(system.posed(places), {name: float(turn[k]) for name, turn in turns.items()})
         now = [{d: float(values[d][order, k]) for d in system.drivers} for order in range(3)]
         touching = system.contact_column[system.contact_column >= 0]
         for _ in range(CONTACTS if len(touching) else 0):  # where a cam touches is not reported: it is found again
@@ -259,7 +261,9 @@ def drifts(model: Model, results: Results) -> Array:
         second = J @ acceleration + system.gamma(poses, velocity) - system.per_driver(now[2])
         acceleration[touching] = -np.linalg.lstsq(J[:, touching], second, rcond=None)[0]
         second = second + J[:, touching] @ acceleration[touching]
-        for order, rows in enumerate((system.rows(poses, now[0]), first, second)):
+        gap = system.rows(poses, now[0])
+        meshed = turns_at_first(system, gap) if n == 0 else meshed
+        for order, rows in enumerate((without_turns(system, gap, meshed), first, second)):
             found[order, n] = float(np.linalg.norm((rows / system.row_scale)[kept]))
     return found
 
