@@ -21,7 +21,7 @@ from ..common.status import SINGULAR as DEAD_POINT
 from ..mechanism.plans.plan import Array
 from ..runtime.program import GroupStep, Program
 from ..runtime.sequence import Ints
-from .change_points import BLURRED, MEETING, bottom, change_point_at
+from .change_points import BLURRED, MEETING, bottom, change_point_at, vanishing
 from .closer_look import part_of, quality, sampled
 from .course import Course
 from .inner_times import MOST_INNER, grid_of, turning
@@ -285,6 +285,10 @@ def _located(solution: Solution, step: GroupStep, low: float, high: float, jump:
             lost = True
             if open_at[0] == 0:
                 return "open", times[:1]
+            if not step.solver.closed_form and kappa[open_at[0] - 1] < MEETING:
+                meet = vanishing(solution, step, times[: open_at[0]], path)
+                if meet is not None and change_point_at(solution, step, meet, whole) is not None:
+                    return "zero", np.array([meet])
             low, high = times[open_at[0] - 1], times[open_at[0]]
             path = path[path <= low]
             if high - low <= max(1e-12 * whole, 2 * np.spacing(abs(high))):

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from ..mechanism.plans.plan import Array
 from ..runtime.program import GroupStep
 from .closer_look import conditioning, part_of, sampled
 from .course import ChangePoint
@@ -16,6 +17,7 @@ CLEAR = 0.02  # conditioning at which enough digits are left to bridge a change 
 BLURRED = 1e-4  # conditioning at which too few are left
 EXACT, INEXACT = 1e-12, 1e-5  # error of a bridge, as a share of its way, that is none; that is no bridge
 SMOOTH = 0.02  # share of the way between two instants by which velocities and accelerations may not explain it
+EVEN = 1.55  # ratio of the conditioning at twice the distance: between those of a root, 1.41, and of a line, 2
 HALVINGS = 10  # of the spacing of a bridge
 RESTING = 1e-4  # speed, by what it changes in the time of a bridge, of a driver that stands still at a change point
 
@@ -37,6 +39,21 @@ def bottom(solution: Solution, step: GroupStep, c: float, width: float) -> float
     return c
 
 
+def vanishing(solution: Solution, step: GroupStep, times: Array, path: Array) -> float | None:
+    """Return where branches meet so near behind the last of some times that Newton finds no digits there.
+
+    The conditioning falls evenly to zero there; None where it falls like a root, as it does at an end of the motion.
+    """
+    apart = float(path[-1] - path[-2])
+    before = times[-1] - apart * np.array([16.0, 8.0])
+    if before[0] < solution.span[0]:
+        return None
+    far, near = sampled(solution, step, before, path[path <= times[-1]])[0]
+    if not far > EVEN * near:
+        return None
+    return float(before[1] + (before[1] - before[0]) * near / (far - near))
+
+
 def change_point_at(
     solution: Solution, step: GroupStep, c: float, width: float, outside: bool = False
 ) -> ChangePoint | None:
@@ -47,18 +64,19 @@ def change_point_at(
     begun, ended = solution.span
     longer, side = max((c - begun, -1.0), (ended - c, 1.0))
     away = width * np.exp2(np.arange(-8.0, 64.0))
-    away = np.concatenate([[0.0], away[away < longer]])
-    part, lanes = part_of(solution, step, c + side * away)
-    clear = np.flatnonzero(conditioning(part, step, lanes)[1:] >= CLEAR)
-    speed, change = np.abs(part.state[1:, step.h_rows, lanes[0]]).max(axis=1)  # of what the group hangs on
+    away = away[away < longer]
+    part, (lane,) = part_of(solution, step, np.array([c]))
+    speed, change = np.abs(part.state[1:, step.h_rows, lane]).max(axis=1)  # of what the group hangs on
+    part, lanes = part_of(solution, step, c + side * away)  # without c itself: Newton may have no digits there
+    clear = np.flatnonzero(conditioning(part, step, lanes) >= CLEAR)
     if len(clear) == 0:
         return None
-    near, far = np.abs(part.state[1, step.phi_rows][:, lanes[1 + clear[0] :][:2]]).max(axis=0)[[0, -1]]
+    near, far = np.abs(part.state[1, step.phi_rows][:, lanes[clear[0] :][:2]]).max(axis=0)[[0, -1]]
     moving = near > 0.75 * far  # the group itself, where its driver turns round at the end of a stroke
     if not (speed > 0.0 or moving):
         return None
     # where coefficients are zero at the change point, the conditioning does not see it
-    spacing = CLEAR * solution.size / speed if clear[0] == 0 and speed > 0.0 else away[1 + clear[0]]
+    spacing = CLEAR * solution.size / speed if clear[0] == 0 and speed > 0.0 else away[clear[0]]
     spacing = float(min(spacing, longer / 9.5))
     best: tuple[float, ChangePoint | None] = np.inf, None
     for _ in range(HALVINGS):
@@ -89,12 +107,13 @@ def _error(solution: Solution, step: GroupStep, change_point: ChangePoint, side:
     course = replace(
         solution.course, change_points={**known, name: [*known.get(name, []), replace(change_point, spacing=0.0)]}
     )
-    nodes, probes = change_point.nodes, np.array([c + 0.5 * side * change_point.spacing, c])
+    # at c itself Newton may have no digits: it is asked for where the answer hangs on it
+    nodes, probes = change_point.nodes, c + np.array([0.5 * side * change_point.spacing, 0.0][: 1 + outside])
     part, _ = part_of(solution, step, np.union1d(nodes, probes), course)
     state = part.state[:, step.phi_rows][:, :, np.searchsorted(part.time, [*nodes, *probes])]
     misses = np.abs(state[:, :, :8] @ change_point.weights(probes) - state[:, :, 8:]).max(axis=1)
-    near, at = misses[0] / max(np.ptp(state[0, :, :8], axis=1).max(), 1e-300)
-    right = (misses[1:, 1] <= 1e-4 * np.abs(state[1:, :, :8]).max(axis=(1, 2))).all()  # no digits are lost
+    near, at = misses[0][[0, -1]] / max(np.ptp(state[0, :, :8], axis=1).max(), 1e-300)
+    right = (misses[1:, -1] <= 1e-4 * np.abs(state[1:, :, :8]).max(axis=(1, 2))).all()  # no digits are lost
     return np.inf if not near < np.inf or (outside and (at > 1e-5 or right)) else float(near)
 
 
