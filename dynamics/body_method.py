@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ..mechanism.absolute import Absolute
 from ..mechanism.model import Array, Model
 from ..motion.outcome import Stop
 from . import array_heads as heads
@@ -23,10 +24,12 @@ from .body_system import BodySystem
 from .inertia import Inertia
 from .joint_forces import Forces, Solved
 from .joint_friction import with_friction
-from .posture import Posture
+from .nullspace import free_motions, regularity
+from .posture import Posture, poses_of
 from .reaction_schemes import SCHEMES, free_reactions
 from .records import Counts, Recorded, reactions_of
 
+SINGULAR = 1e-2  # of the start's distance from more free motions: less of it ends a run because of the position
 TIGHTER = 1e-3  # the integrator's own tolerance, of the one asked for: it holds per step, the user's for the whole run
 
 
@@ -138,7 +141,7 @@ class BodyMethod(ABC):
             return first_step(lambda t, y: self.rates(t, y)[:-1], *given)
 
         if not engine.project(self.ints, self.x, self.t, self.y):
-            return _open(self.t)
+            return self._open()
         self.K[0] = self.rates(self.t, self.y)
         while counts[NEXT] < lanes and times[counts[NEXT]] <= self.t:
             engine.note(self.ints, self.x, self.t, self.y, self.K, 1, int(counts[NEXT]), kept, bends, turns)
@@ -155,10 +158,10 @@ class BodyMethod(ABC):
             )  # fmt: skip
             self.t = float(control[TIME])
             if why & FAILED:
-                stop = Stop(self.t, f"at t = {self.t:.9g} s: the integrator's steps became too small")
+                stop = self._lost("the integrator's steps became too small")
                 break
             if why & LOST:
-                stop = _open(self.t)
+                stop = self._open()
                 break
             self._give_turns()
             if arrived is not None and arrived():
@@ -222,6 +225,20 @@ class BodyMethod(ABC):
         """The joints whose reactions were not unique so far."""
         return self.forces.not_unique
 
+    # ---- why a run ends -------------------------------------------------------------------------------------------
+    def _open(self) -> Stop:
+        return self._lost("the joints cannot be closed again", "take a smaller [simulation] tolerance")
 
-def _open(t: float) -> Stop:
-    return Stop(t, f"at t = {t:.9g} s: the joints cannot be closed again - take a smaller [simulation] tolerance")
+    def _lost(self, what: str, advice: str = "") -> Stop:
+        """Return why a run ends; where the joints lose their rank no tolerance helps."""
+        at = f"at t = {self.t:.9g} s: {what}"
+        here, begun = (poses_of(Absolute(self.model), x) for x in (self.posture(), self.start))
+        free = free_motions(self.model, begun).shape[2]
+        if regularity(self.model, here, free) < SINGULAR * regularity(self.model, begun, free):
+            return Stop(
+                self.t,
+                f"{at}: the mechanism is at a singular position, where its branches meet: the joints leave more "
+                f"motions free there than elsewhere, and the method {self.name} does not pass it - use the method "
+                "partition, which does where one motion is free, or start elsewhere",
+            )
+        return Stop(self.t, f"{at} - {advice}" if advice else at)

@@ -154,7 +154,7 @@ class DivideAndConquer(BodyMethod):
             )  # fmt: skip
             self.t = float(control[TIME])
             if why == stepping.FAILED:
-                return Stop(self.t, f"at t = {self.t:.9g} s: the integrator's steps became too small")
+                return self._lost("the integrator's steps became too small")
             if why == stepping.OPENED:
                 self.opened = True
                 return Stop(self.t, f"at t = {self.t:.9g} s: {self._drifted()}")

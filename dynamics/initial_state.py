@@ -18,11 +18,17 @@ from .orientation import rates as with_spins
 from .posture import Posture, posture_of
 
 CONSISTENT = 1e-8  # of the rates given, how far the rows may miss them
+DEAD = 1e5  # times its own rate that a coordinate makes bodies move at a dead point, where an assembly comes to 1e-6
+ELSEWHERE = 1e-2  # of that, at most, in other positions: a gear is as quick there, a dead point is not there
 
 
 @dataclass(frozen=True, eq=False)
 class Start:
-    """The first posture, the poses that it stands for, the free motions, and the coordinates of [initial]."""
+    """The first posture, the poses that it stands for, the free motions, and the coordinates of [initial].
+
+    There are no coordinates where those of [initial] are at a dead point: they say where the mechanism is, not how it
+    moves on.
+    """
 
     posture: Posture
     poses: Poses
@@ -46,16 +52,18 @@ def begin(model: Model) -> Start:
     except AssemblyError:
         _check_undisturbed(model, held, {name: values[name] for name in model.drivers})
         raise
-    found = compare(model, poses, nearby(model, poses))
-    free = found.mobility - len(model.drivers)
+    other = nearby(model, poses)
+    free = compare(model, poses, other).mobility - len(model.drivers)
     _check_counts(model, free)
     if not model.orientations:
         _check_independent(model, held, poses)
     rates = {name: float(x[1]) for name, x in jets.items()}
     rates |= {c.driver: i.rate for c, i in zip(chosen, model.initial, strict=True)}
-    twist = with_spins(model, system, poses, rates) if model.orientations else _rates(model, system, poses, rates)
-    known = () if model.orientations else tuple(sorted(chosen))  # coordinates that a method may begin with
-    return Start(posture_of(poses, twist, t), poses, free, known)
+    if model.orientations:
+        return Start(posture_of(poses, with_spins(model, system, poses, rates), t), poses, free, ())
+    dead = _dead(system, poses, other, chosen)
+    twist = _rates(model, system, poses, rates, dead)
+    return Start(posture_of(poses, twist, t), poses, free, () if dead else tuple(sorted(chosen)))
 
 
 def _check_undisturbed(model: Model, held: Model, values: dict[str, float]) -> None:
@@ -96,15 +104,41 @@ def _check_counts(model: Model, free: int) -> None:
         )
 
 
-def _rates(model: Model, system: Absolute, poses: Poses, rates: dict[str, float]) -> Array:
-    """Return the twists (n x 6) with these rates; of those that the rates leave open, the smallest."""
+def _dead(system: Absolute, poses: Poses, other: Poses | None, chosen: tuple[JointCoordinate, ...]) -> tuple[str, ...]:
+    """Return the joints of the coordinates that are at a dead point, but are not in another position."""
+    names = [system.names[row] for row in np.flatnonzero(system.of_driver)]
+
+    def quickness(at: Poses) -> Array:
+        """How fast anything moves for the unit rate of each coordinate; without end where there is no such motion."""
+        linear, found = LinearizedRows(system, at), []
+        for c in chosen:
+            wanted = system.per_driver({name: float(name == c.driver) for name in names})
+            unknowns = linear.solve(wanted)
+            miss = np.abs((system.times(at, unknowns) - wanted) / system.row_scale).max()
+            unit = np.abs(wanted / system.row_scale).max()
+            found.append(np.abs(unknowns / system.column_scale).max() / unit if miss <= CONSISTENT * unit else np.inf)
+        return np.array(found)
+
+    here = quickness(poses)
+    if other is None or not (here > DEAD).any():
+        return ()
+    there = quickness(other)
+    return tuple(c.joint for c, x, y in zip(chosen, here, there, strict=True) if x > DEAD and y < ELSEWHERE * x)
+
+
+def _rates(model: Model, system: Absolute, poses: Poses, rates: dict[str, float], dead: tuple[str, ...]) -> Array:
+    """Return the twists (n x 6) with these rates; of those that the rates leave open, the smallest.
+
+    Rates of which those of joints at a dead point are not zero have none.
+    """
     wanted = system.per_driver(rates)
     linear = LinearizedRows(system, poses)
     unknowns = linear.solve(wanted)
     miss = np.abs((system.times(poses, unknowns) - wanted) / system.row_scale)
     largest = float(np.abs(wanted / system.row_scale).max(initial=0.0))
-    if miss.max(initial=0.0) > CONSISTENT * largest:
-        name = system.names[int(np.argmax(miss))]
+    boundless = len(dead) > 0 and float(np.abs(unknowns / system.column_scale).max()) > DEAD * largest
+    if boundless or miss.max(initial=0.0) > CONSISTENT * largest:
+        name = ", ".join(dead) or system.names[int(np.argmax(miss))]
         raise AssemblyError(
             f"{model.origin or model.name}: [initial]: the rates contradict the joints at the start (at '{name}'): "
             "the mechanism is at a dead point of a coordinate given there - give the rate of another joint, or "

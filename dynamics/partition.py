@@ -79,7 +79,7 @@ class Partition:
         self._machines: dict[Mechanics, Machine] = {}
         self.f = start.free
         self.t = start.posture.time
-        if model.initial and not model.orientations:
+        if start.chosen:
             values = {JointCoordinate(i.joint, i.coordinate): i.value for i in model.initial}
             rates = {JointCoordinate(i.joint, i.coordinate): i.rate for i in model.initial}
         else:

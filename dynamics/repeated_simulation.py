@@ -68,6 +68,9 @@ class Again:
             return
         self.start = begin(model)
         check_inertia(model, self.start)
+        if not self.start.chosen:  # at a dead point of the coordinates of [initial]
+            self.usable = False
+            return
         sets, chosen = Sets(model, _silent), self.start.chosen
         values = np.array([i.value for i in model.initial])
         held = [d.motion(np.array([simulation.start]))[0, 0] for d in model.drivers.values()]

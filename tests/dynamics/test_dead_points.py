@@ -80,3 +80,37 @@ def test_a_dead_point_of_all_cranks_beside_another_motion(beside: str) -> None:
         assert reaction.force == pytest.approx(force, abs=1e-8 * np.abs(force).max())
     for name, driver in found.drivers.items():
         assert driver.effort == pytest.approx(other.drivers[name].effort, abs=1e-8)
+
+
+PARALLELOGRAM = """
+format = 1
+space = "planar"
+gravity = [0, -9.81]
+points = { A = [0, 0], B = [2, 0], P = [0, 1], Q = [2, 1] }
+[bodies]
+frame = { points = ["A", "B"] }
+a = { points = ["A", "P"], mass = 1, inertia = 0.1 }
+b = { points = ["B", "Q"], mass = 1, inertia = 0.1 }
+k = { points = ["P", "Q"], mass = 3, inertia = 0.1 }
+[joints]
+A = { type = "R", bodies = ["frame", "a"], at = "A" }
+B = { type = "R", bodies = ["frame", "b"], at = "B" }
+P = { type = "R", bodies = ["a", "k"], at = "P" }
+Q = { type = "R", bodies = ["b", "k"], at = "Q" }
+[initial]
+a = { joint = "A", angle = 1.2, rate = 9 }
+"""
+
+
+@pytest.mark.parametrize("method", ["global", "semirecursive-1"])
+def test_a_stop_where_branches_meet_says_so(read, method):
+    """A smaller tolerance would stop at the same instant; partition follows the cranks on, which stay parallel."""
+    times = np.linspace(0, 1, 51)
+    outcome = simulate(read(PARALLELOGRAM), times, method=method)
+    assert outcome.stop is not None
+    assert "singular position, where its branches meet" in outcome.stop.message
+    assert "use the method partition" in outcome.stop.message
+    assert "tolerance" not in outcome.stop.message
+    passed = simulate(read(PARALLELOGRAM), times)
+    assert passed.stop is None
+    assert passed.results.joints["B"].angle == pytest.approx(passed.results.joints["A"].angle, abs=1e-7)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
-from assurgent.common.errors import InputError
+from assurgent.common.errors import AssemblyError, InputError
 from assurgent.dynamics.equilibrium import equilibrium
 from assurgent.dynamics.forward import simulate
 from assurgent.dynamics.inverse import inverse
@@ -264,3 +264,60 @@ def test_the_slide_of_a_screw_is_its_pitch_times_its_turn(method, read):
     assert screw.displacement == pytest.approx(0.1 * screw.angle, abs=1e-9)
     weight = 3 * (screw.displacement + 0.1)
     assert found.energy.potential == pytest.approx(weight + 0.25 * (screw.angle - 19) ** 2, abs=1e-9)
+
+
+STROKE = """
+format = 1
+space = "planar"
+gravity = [0, -9.81]
+points = { O = [0, 0], A = [0.3, 0.4], B = [1.166, 0] }
+[bodies]
+frame = { points = ["O"] }
+a = { points = ["O", "A"], length = 0.5, mass = 1, inertia = 0.1 }
+b = { points = ["A", "B"], length = 1, mass = 1, inertia = 0.1 }
+k = { points = ["B"], mass = 3, inertia = 0.1 }
+[joints]
+O = { type = "R", bodies = ["frame", "a"], at = "O" }
+A = { type = "R", bodies = ["a", "b"], at = "A" }
+B = { type = "R", bodies = ["b", "k"], at = "B" }
+G = { type = "P", bodies = ["frame", "k"], at = "B", through = "O", axis = [1, 0] }
+[initial]
+"""
+AT_END = STROKE + 'a = { joint = "G", displacement = 1.5, rate = %s }'  # crank and rod in line
+TOLD = STROKE + 'a = { joint = "O", angle = 0, rate = 0 }'  # the same position by the crank
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_start_at_the_end_of_a_stroke(read, method):
+    """The slider says where the mechanism is, not how it moves on: at rest it starts in the coordinate of the crank."""
+    times = np.linspace(0, 1, 11)
+    exact = simulate(read(TOLD), times, method="partition").results
+    outcome = simulate(read(AT_END % 0), times, method=method)
+    assert outcome.stop is None
+    # rounding of the slider's place leaves the crank 1e-6 rad open, and the fall multiplies it
+    assert outcome.results.points["B"].position == pytest.approx(exact.points["B"].position, abs=1e-4)
+    assert equilibrium(read(AT_END % 0)).coordinates["O"] == pytest.approx(np.pi / 2, abs=1e-7)
+    with pytest.raises(AssemblyError, match=r"rates contradict the joints at the start \(at 'G'\).*another joint"):
+        simulate(read(AT_END % 1), times, method=method)
+
+
+def test_a_quick_gear_is_no_dead_point(read):
+    """A pinion turns 1e6 times as fast as the wheel, but in every position: the rate of the wheel tells it."""
+    text = """
+format = 1
+space = "planar"
+points = { O = [0, 0], A = [1, 0] }
+[bodies]
+frame = { points = ["O", "A"] }
+wheel = { points = ["O"], mass = 1, inertia = 1 }
+pinion = { points = ["A"], mass = 1, inertia = 1 }
+[joints]
+O = { type = "R", bodies = ["frame", "wheel"], at = "O" }
+A = { type = "R", bodies = ["frame", "pinion"], at = "A" }
+G = { type = "gear", bodies = ["wheel", "pinion"], ratio = 1e6 }
+[initial]
+a = { joint = "O", angle = 0, rate = 1e-3 }
+"""
+    found = simulate(read(text), np.linspace(0, 1e-3, 3)).results
+    assert found.joints["A"].rate == pytest.approx(np.full(3, 1e3), rel=1e-9)
+    assert found.independent[0] == ("O",)
