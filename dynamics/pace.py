@@ -24,7 +24,7 @@ from .integrator import END, LONGEST, STEP, TIME
 
 FEWEST = 1 << 14  # intervals in which functions are looked at over a run, at least: what is shorter may not be seen
 PER_OUTPUT = 8  # the same between two asked times, up to
-MOST = 1 << 20  # over the run, beside the asked times themselves
+MOST = 1 << 18  # over the run, beside the asked times themselves
 JUMP = 0.05  # of its way within an interval: what the slopes at both ends may leave of a value, and so for slopes
 SMALL = 1e-9, 1e-6  # of the largest value and slope of the run: smaller jumps are none
 OFTEN = 0.25  # of all intervals: a function that jumps in more of them is left to the error control

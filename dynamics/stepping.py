@@ -131,6 +131,8 @@ def first_step(
     def norm(v: Array) -> float:
         return float(np.sqrt(np.mean((v / scale) ** 2)))
 
+    if left <= 0.0:  # behind a break at the very end
+        return 0.0
     d0, d1 = norm(y), norm(rate)
     h = min(1e-6 if d0 < 1e-5 or d1 < 1e-5 else 0.01 * d0 / d1, left)
     change = norm(rates(t + h, y + h * rate) - rate) / h

@@ -74,6 +74,15 @@ def test_a_load_that_begins_on_a_wheel_at_rest(read, torque):
     assert outcome.results.joints["O"].rate[-1] == pytest.approx(STEP[torque], rel=EXACT)
 
 
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(("torque", "exact"), [("if(t > 0, 1, 0)", 4.0), ("if(t < 4, 1, -5)", 4.0), ("floor(t)", 6.0)])
+def test_jumps_at_both_ends_of_a_run(read, torque, exact, method):
+    outcome = simulate(read(WHEEL.format(torque=torque)), method=method)
+    assert outcome.stop is None
+    assert outcome.results.time[-1] == 4.0
+    assert outcome.results.joints["O"].rate[-1] == pytest.approx(exact, rel=EXACT)
+
+
 @pytest.mark.parametrize("fixed_step", [0.3, 0.1])
 def test_fixed_steps_end_where_a_load_begins(read, fixed_step):
     """Behind the jump the torque is constant: a method of order four has no error, and there is none before it."""
