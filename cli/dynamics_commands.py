@@ -131,6 +131,13 @@ def _marked(results: Results) -> None:
             "cannot carry the motion there",
             highlight=False,
         )
+    times = results.diagnostics.get("unconverged_at")
+    if times:
+        out.print(
+            f"[yellow]![/] accelerations and reactions have not converged at {len(times)} of the times, first at t = "
+            rf"{times[0]:.9g} s: more \[simulation.dca] iterations, or another method, give them",
+            highlight=False,
+        )
     loose = results.diagnostics.get("loose")
     if loose and "stopped" not in results.diagnostics:
         out.print(f"[yellow]![/] {escape(loose)}", highlight=False)

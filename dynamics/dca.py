@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..mechanism.model import Array, Model
 from ..motion.outcome import Stop
@@ -63,6 +64,7 @@ class DivideAndConquer(BodyMethod):
         settings[[POSITION, VELOCITY, ACCELERATION]] = given.position, given.velocity, given.acceleration
         size, tolerance = max(model.size, 1.0), max(model.simulation.tolerance, FINEST)
         self.loose, self.opened = LOOSE * tolerance * size, False
+        self.doubtful: list[float] = []  # asked times at which accelerations have not converged
         drift = self.loose if given.frequency is None else LOST * tolerance * size
         settings[OPEN] = OPEN_JOINTS * size if self.projected else drift
         self.assembly = DcaSystem(self.system, settings, given.iterations, self.projected)
@@ -106,28 +108,31 @@ class DivideAndConquer(BodyMethod):
         s, lanes, shape = self.assembly.head, len(times), self.system.bodies.shape
         times = np.array(times, dtype=np.float64)  # one that is read only would be compiled for anew
         kept, bends = np.zeros((lanes, *shape)), np.zeros((lanes, shape[0], self.system.w))
-        turns = np.zeros((lanes, len(self.system.loads)))
-        if not equations.settle(s, self.t, self.y, int(self.projected)):
+        turns, doubt = np.zeros((lanes, len(self.system.loads))), np.zeros(max(lanes, 1), dtype=np.bool_)
+        if not stepping.settle_shown(s, self.t, self.y, np.int64(self.projected), doubt, np.int64(0)):
             self._noted.append((times[:0], kept[:0], bends[:0], turns[:0]))
             return Stop(self.t, f"at t = {self.t:.9g} s: no accelerations follow from masses and joints")
         stepping.observe(s, self.y)
         equations.put_rates(s, self.y, self.K[0])
         stepping.keep(s)
-        k = 0
+        k, doubt[1:] = 0, doubt[0]
         while k < lanes and times[k] <= self.t:
             stepping.write(s, kept[k], bends[k], turns[k])
             k += 1
         self.told[stepping.NEXT] = k
-        stop = self._go(times, kept, bends, turns, arrived) if k < lanes else None
+        doubt[k:] = False
+        stop = self._go(times, kept, bends, turns, doubt, arrived) if k < lanes else None
         n = int(self.told[stepping.NEXT])
+        self.doubtful += times[:n][doubt[:n]].tolist()
         self._noted.append((times[:n], kept[:n], bends[:n], turns[:n]))
         self.counts.steps = int(self.told[stepping.STEPS])
         self.counts.evaluations = int(self.told[stepping.EVALUATIONS])
         return stop
 
     def _go(
-        self, times: Array, kept: Array, bends: Array, turns: Array, arrived: Callable[[], bool] | None
-    ) -> Stop | None:
+        self, times: Array, kept: Array, bends: Array, turns: Array, doubt: NDArray[np.bool_],
+        arrived: Callable[[], bool] | None,
+    ) -> Stop | None:  # fmt: skip
         from . import dca_stepping as stepping
         from .integrator import RTOL, STEP, TIME
         from .pace import Pace
@@ -150,7 +155,7 @@ class DivideAndConquer(BodyMethod):
             pace.follow(control, anew)
             why = stepping.advance(
                 s, *table, self.y, self.K, self.F, self.trial, atol, control, self.told, times, kept, bends, turns,
-                stepping.PATIENCE if arrived is None else 1,
+                doubt, stepping.PATIENCE if arrived is None else 1,
             )  # fmt: skip
             self.t = float(control[TIME])
             if why == stepping.FAILED:
@@ -203,6 +208,8 @@ class DivideAndConquer(BodyMethod):
         position, velocity, acceleration = s.largest.tolist()
         loose = not self.projected and position > self.loose
         notes: dict[str, Any] = {"loose": self._drifted()} if loose else {}
+        if self.doubtful:
+            notes["unconverged_at"] = self.doubtful
         return notes | {
             "frequency": self.model.simulation.dca.omega,
             "constraints": {"position": position, "velocity": velocity, "acceleration": acceleration},

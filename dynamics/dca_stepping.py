@@ -28,6 +28,7 @@ STAGES5, STAGES8 = 6, 12
 E5, P5 = np.array(RK45.E), np.array(RK45.P)
 PATIENCE = 200  # steps after which it returns in any case, so that the user can interrupt
 GO_ON, FAILED, OPENED = 0, 1, 2
+RAISES, RAISED = 2, 1e3  # how often, and by what, a penalty is raised; beyond it rounding errors grow with it
 N_CONTROL = LONGEST + 1  # the first places of the control are those of `integrator`
 NEXT, STEPS, EVALUATIONS, ORDER, PROJECTED, N_COUNTS = range(6)
 
@@ -108,6 +109,28 @@ def observe(h, y):  # type: ignore[no-untyped-def]
 
 @njit(**COUNTED)
 @dated
+def settle_shown(h, t, y, projected, doubt, k):  # type: ignore[no-untyped-def]
+    """Project a state that is shown and find its accelerations; False where there are none.
+
+    Next to a singular position the iterations creep: what they leave of a weak combination of rows they take down by
+    the factor 1 / (1 + α σ²). There the penalty is raised; doubt[k] tells where even that does not do.
+    """
+    settings, counts = carray(doubles(h[at.SETTINGS]), FAR), carray(integers(h[at.COUNTS]), at.N_COUNTS)
+    alpha, failures = settings[at.ALPHA], counts[at.FAILURES]
+    found = settle(h, t, y, projected)
+    for _ in range(RAISES):
+        if not found or counts[at.FAILURES] == failures:
+            break
+        counts[at.FAILURES] = failures
+        settings[at.ALPHA] *= RAISED
+        found = settle(h, t, y, projected)
+    settings[at.ALPHA] = alpha
+    doubt[k] = counts[at.FAILURES] != failures
+    return found
+
+
+@njit(**COUNTED)
+@dated
 def keep(h):  # type: ignore[no-untyped-def]
     """Let turns and contacts be counted from the last evaluation on."""
     remember(carray(integers(h[at.JOINT_HEAD]), joint_head.SIZE))
@@ -131,7 +154,7 @@ def write(h, bodies, bends, turns):  # type: ignore[no-untyped-def]
 @njit(**COUNTED)
 @dated
 def advance(  # type: ignore[no-untyped-def]
-    head, A, C, y, K, F, trial, atol, control, counts, times, kept, bends, turns, most
+    head, A, C, y, K, F, trial, atol, control, counts, times, kept, bends, turns, doubt, most
 ):
     """Take at most `most` steps towards the end; bodies and accelerations at the asked times are kept.
 
@@ -182,7 +205,7 @@ def advance(  # type: ignore[no-untyped-def]
                 else:
                     interpolate((times[k] - t) / h, y, F, K, spare)
                 state = F[0] if five or times[k] == ahead else K[spare]
-                if not settle(head, times[k], state, projected):
+                if not settle_shown(head, times[k], state, projected, doubt, k):
                     return FAILED
                 if projected != 0:  # otherwise what lies between the steps is less exact than they are
                     observe(head, state)

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from assurgent.cli.commands import main
 from assurgent.common.errors import InputError
 from assurgent.dynamics.assembly_tree import AssemblyTree
 from assurgent.dynamics.dca_layout import lay_out
@@ -350,3 +351,49 @@ def test_wrong_settings(line, message):
 def test_a_method_that_is_not_there():
     with pytest.raises(InputError, match="dca-projected"):
         simulate(loads(RELEASED, "x.toml"), method="dka")
+
+
+CRANKS = """
+format = 1
+name = "parallelogram with three cranks"
+space = "planar"
+gravity = [1, -9.81]
+points = { A = [0, 0], B = [2, 0], C = [3, 0], P = [0, 1], Q = [2, 1], R = [3, 1] }
+[bodies]
+frame = { points = ["A", "B", "C"] }
+a = { points = ["A", "P"], mass = 1, inertia = 0.1 }
+b = { points = ["B", "Q"], mass = 1, inertia = 0.1 }
+c = { points = ["C", "R"], mass = 1, inertia = 0.1 }
+k = { points = ["P", "Q", "R"], mass = 3, inertia = 0.1, centre = [0.5, 0.2] }
+[joints]
+A = { type = "R", bodies = ["frame", "a"], at = "A" }
+B = { type = "R", bodies = ["frame", "b"], at = "B" }
+C = { type = "R", bodies = ["frame", "c"], at = "C" }
+P = { type = "R", bodies = ["a", "k"], at = "P" }
+Q = { type = "R", bodies = ["b", "k"], at = "Q" }
+R = { type = "R", bodies = ["c", "k"], at = "R" }
+[initial]
+a = { joint = "A", angle = 1.2, rate = 9 }
+"""
+
+
+@pytest.mark.parametrize("method", ["dca", "dca-projected"])
+def test_accelerations_next_to_a_singular_position(method, read):
+    """At t = 0.212 all links are in line but for 3e-4 rad; the cranks turn as one body, I θ'' = weights' moment."""
+    found = simulate(read(CRANKS), np.array([0.0, 0.212, 0.3]), method).results
+    angle = found.joints["A"].angle[1]
+    inertia = 3 * (0.1 + 0.25) + 3  # three cranks with centres at their middles, the coupler that is carried along
+    arm = (3 * 0.5 + 3) * np.array([np.cos(angle), np.sin(angle)])
+    exact = (arm[0] * -9.81 - arm[1] * 1.0) / inertia
+    # dca leaves 1e-9 of the velocities open, over 3e-4 rad times twice the speed of 9 rad/s: a few thousandths
+    assert found.joints["A"].acceleration[1] == pytest.approx(exact, rel=1e-3)
+    assert "unconverged_at" not in found.diagnostics
+
+
+def test_accelerations_that_have_not_converged_are_said_to_be_so(read, tmp_path, capsys):
+    path = tmp_path / "cranks.toml"
+    path.write_text(CRANKS + "[simulation]\nstop = 0.22\nstep = 0.11\n[simulation.dca]\niterations = 1\n")
+    found = simulate(load(path), method="dca-projected").results
+    assert found.diagnostics["unconverged_at"] == pytest.approx([0.0, 0.11, 0.22])
+    main(["simulate", str(path), "--method", "dca-projected"])
+    assert "not converged at 3 of the times, first at t = 0 s" in " ".join(capsys.readouterr().out.split())
