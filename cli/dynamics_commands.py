@@ -124,6 +124,8 @@ def _title(results: Results, more: str) -> None:
 
 def _marked(results: Results) -> None:
     """Say what cannot be taken at its face value."""
+    from ..dynamics.computed import not_unique
+
     times = results.diagnostics.get("unbounded")
     if times:
         out.print(
@@ -141,9 +143,9 @@ def _marked(results: Results) -> None:
     loose = results.diagnostics.get("loose")
     if loose and "stopped" not in results.diagnostics:
         out.print(f"[yellow]![/] {escape(loose)}", highlight=False)
-    marked = results.diagnostics.get("reactions")
+    marked = not_unique(results)
     if marked:
-        names = ", ".join(marked["not_unique"])
+        names = ", ".join(marked)
         out.print(
             f"[yellow]![/] the joints hold more than they need: the reactions of {escape(names)} are not unique; "
             "those of smallest norm are given",

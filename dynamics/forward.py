@@ -23,7 +23,7 @@ from .methods import METHODS, PARTITION, body_method
 from .nullspace import check_inertia
 from .partition import NoCoordinatesError, Partition
 from .reaction_schemes import SCHEMES
-from .records import Recorded, results, without_spin
+from .records import Recorded, results, told_of_reactions, without_spin
 from .repeated_simulation import Begun
 
 FINER = 4  # times that more instants are noted for the rotation of rods, and for the turns of spatial joints
@@ -173,6 +173,6 @@ def _diagnostics(run: Partition | BodyMethod, record: Recorded) -> dict[str, Any
         notes["coordinates"] = [{"from": t, "independent": list(names)} for t, names in run.counts.history[:1000]]
     else:
         notes |= run.diagnostics()
-    if run.reactions and run.not_unique:
-        notes["reactions"] = {"not_unique": sorted(run.not_unique)}
+    if run.reactions:
+        notes |= told_of_reactions(run.model, run.not_unique)
     return notes

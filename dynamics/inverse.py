@@ -32,7 +32,7 @@ from .joint_forces import Forces, Solved
 from .joint_friction import JammedError, with_friction
 from .posture import width
 from .reaction_schemes import by_scheme
-from .records import Recorded, reactions_of, results
+from .records import Recorded, reactions_of, results, told_of_reactions
 from .velocity_transformation import velocity_columns
 
 SINGULAR = 1e-10  # of the largest: an actuator whose power vanishes cannot carry the motion
@@ -58,8 +58,7 @@ def inverse(model: Model, times: Array | None = None, progress: Callable[[str], 
     notes["power_balance"] = inside.miss / inside.power if inside.power > 0.0 else 0.0
     if unbounded:
         notes["unbounded"] = unbounded
-    if inside.forces.not_unique:
-        notes["reactions"] = {"not_unique": sorted(inside.forces.not_unique)}
+    notes |= told_of_reactions(model, inside.forces.not_unique)
     shown = max(0, len(record.time) - (len(grid) - len(asked)))
     tables = reported(solution, steps[len(steps) - shown :])
     drivers = {name: DriverSeries(solution.state[0, program.drivers[name], steps] + d.offset)

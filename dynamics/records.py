@@ -64,6 +64,16 @@ def reactions_of(model: Model, wrenches: Array) -> dict[str, ReactionSeries]:
     return found
 
 
+def told_of_reactions(model: Model, not_unique: set[str]) -> dict[str, Any]:
+    """Return what the diagnostics say about reactions: which are not unique, and which joints have none.
+
+    Welded parts are one rigid body, with one mass and one inertia: nothing is known of what passes between them.
+    """
+    found = {"not_unique": sorted(not_unique), "welds": sorted(model.welds)}
+    told = {key: names for key, names in found.items() if names}
+    return {"reactions": told} if told else {}
+
+
 Tables = tuple[
     Mapping[str, PointSeries], Mapping[str, BodySeries], Mapping[str, JointSeries], Mapping[str, DriverSeries]
 ]

@@ -279,3 +279,51 @@ def test_forces_that_are_too_large_for_their_reactions_are_refused() -> None:
         InputError, match=r"push: the value of .* is out of range \(numbers go up to 1e\+100\) at t = 0"
     ):
         m.inverse([0.0, 0.1])
+
+
+WELDED = """
+format = 1
+space = "planar"
+gravity = [0, -9.81]
+points = { A = [0, 0], B = [0.3, 0.4], W = [0.1, 0.6] }
+[bodies]
+frame = { points = ["A"] }
+crank = { points = ["A", "B"], mass = 1.5, inertia = 0.02, centre = [0.2, 0] }
+flag = { points = ["B", "W"], mass = 0.7, inertia = 0.03, centre = [0.2, -0.1] }
+[joints]
+A = { type = "R", bodies = ["frame", "crank"], at = "A" }
+K = JOINT
+[drivers]
+q = { joint = "A", angle = "atan2(4, 3) + 3*t" }
+HELD
+"""
+WELD = WELDED.replace("JOINT", '{ type = "weld", bodies = ["crank", "flag"] }').replace("HELD", "")
+HOLDING = WELDED.replace(
+    "JOINT", '{ type = "P", bodies = ["crank", "flag"], at = "B", axis = [1, 0], through = "B" }'
+).replace("HELD", 'k = { joint = "K", displacement = 0 }')
+
+
+def test_a_weld_has_no_reaction_but_the_joint_that_stands_for_it(read):
+    """The flag turns with the crank about A: force m (a - g) of its centre, and that force's moment about B."""
+    times = np.linspace(0, 1, 11)
+    welded, held = (inverse(read(text), times).results for text in (WELD, HOLDING))
+    assert welded.diagnostics["reactions"] == {"welds": ["K"]}
+    assert "K" not in welded.reactions
+    assert "reactions" not in held.diagnostics
+    assert held.drivers["q"].effort == pytest.approx(welded.drivers["q"].effort, abs=1e-12)
+    along = np.array([-0.2, 0.2]) / np.hypot(0.2, 0.2)  # the flag's x axis at the start
+    arm0 = 0.2 * along - 0.1 * np.array([-along[1], along[0]])
+    c, s = np.cos(3 * times), np.sin(3 * times)
+    turned = np.array([[c, -s], [s, c]])
+    arm, centre = (np.einsum("ijn,j->ni", turned, x) for x in (arm0, arm0 + np.array([0.3, 0.4])))
+    force = 0.7 * (-9 * centre + [0, 9.81])
+    axis = np.stack([c, s], axis=1)  # of the joint, which the crank carries along
+    found = held.reactions["K"].force + held.drivers["k"].effort[:, None] * axis
+    assert found == pytest.approx(force, abs=1e-12)
+    assert held.reactions["K"].moment == pytest.approx(arm[:, 0] * force[:, 1] - arm[:, 1] * force[:, 0], abs=1e-12)
+
+
+def test_welds_are_named_by_simulations_too(read):
+    model = read(WELD.split("[drivers]")[0])
+    for method in ("partition", "global"):
+        assert simulate(model, np.array([0.0, 0.1]), method).results.diagnostics["reactions"] == {"welds": ["K"]}
