@@ -116,13 +116,15 @@ def _numba_without_blas() -> None:
 
 # What the library calls by the names of its arguments, in the words of the command line.
 OPTION_OF = {
-    "times": "--at", "method": "--method", "methods": "--methods", "threads": "--threads", "fixed_step": "--fixed-step"
+    "times": "--at", "method": "--method", "methods": "--methods", "threads": "--threads", "fixed_step": "--fixed-step",
+    "workers": "--workers",
 }  # fmt: skip
 
 
 def with_options(message: str) -> str:
     """Return a message of the library with the options of the command in place of arguments in Python."""
     begun = re.sub(r"^(\w+)(?=[ :=])", lambda m: OPTION_OF.get(m[1], m[1]), message)
+    begun = re.sub(r"give the times$", "give them by --at, or by --start, --stop and --step", begun)
     return re.sub(r"\b(?:the|by the) method (\w+)", r"--method \1", begun)
 
 

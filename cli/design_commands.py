@@ -9,6 +9,7 @@ import json
 import time
 import tomllib
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -93,7 +94,7 @@ def command_sweep(options: argparse.Namespace) -> int:
     with _bar() as report:
         found = sweep(
             data, str(path), path.parent, designs, want, times, output, options.threads,
-            options.workers if options.dask is None else options.dask, report,
+            options.workers if options.dask is None else options.dask, report, partial(tell, err),
         )  # fmt: skip
     if found is None:
         tell(err, f"wrote {options.output}")
@@ -108,7 +109,7 @@ def _tolerances(options: argparse.Namespace, data: dict[str, Any], path: Path, t
 
     if options.over or options.output is not None:
         raise InputError("--spread: stands alone, without --over and -o; --json prints all of it")
-    points = None if options.want is None else [name.removeprefix("point.") for name in split(options.want)]
+    points = None if options.want is None else split(options.want)
     samples = 2000 if options.samples is None else options.samples
     found = tolerances(
         data, str(path), path.parent, read_spread(options.spread), points, times, samples, options.seed

@@ -12,6 +12,7 @@ from rich.markup import escape
 
 from ..common.errors import InputError
 from ..common.files import check_target, write_whole
+from ..designs.sweep_names import ENDINGS
 from .console import err, out
 from .mechanism_commands import common, load_model, split, times
 from .progress import tell, watched
@@ -80,10 +81,12 @@ def command_plot(options: argparse.Namespace) -> int:
 
     path = _target(options, ".png")
     check_target(path, (".png", ".svg", ".pdf"))
-    if Path(options.file).suffix in (".nc", ".zarr"):
+    if Path(options.file).suffix in ENDINGS:
+        from ..designs.sweep_plan import split as names_of
         from ..pictures.sweep_plot import sweep_figure
 
-        _save_figure(sweep_figure(Path(options.file), options.names), path)
+        names = None if options.names is None else names_of(options.names)
+        _save_figure(sweep_figure(Path(options.file), names), path)
         return 0
     dynamic = options.reactions is not None or options.energy
     found = _pictured(options, dynamic)

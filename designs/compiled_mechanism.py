@@ -71,7 +71,7 @@ class CompiledMechanism(Gradients):
         if times is None and any(isinstance(x, Traced) for x in (simulation.start, simulation.stop, simulation.step)):
             raise InputError(
                 f"{origin}: [simulation]: its times depend on parameters, so that designs would have different ones - "
-                "give compile(times=...)"
+                "give the times"
             )
         self.time = times_of(model, times)
         check_times(model, self.time)

@@ -26,7 +26,8 @@ from ..runtime import sources
 from ..runtime.parallel import ahead, checked
 from . import sweep_blocks
 from .sweep_blocks import Block, Sweeper, remote_block
-from .sweep_files import ENDINGS, ZarrTarget, write
+from .sweep_files import ZarrTarget, check_names, write
+from .sweep_names import ENDINGS
 
 NUMBERS = 2_000_000  # kept by a block at most
 LARGEST = 5_000  # designs of a block at most
@@ -58,15 +59,21 @@ def sweep(
     threads: int = 1,
     dask: str | int | None = None,
     report: Callable[[int, int], None] = lambda done, every: None,
+    tell: Callable[[str], None] = lambda line: None,
 ) -> Sweep | None:
     """Run designs and keep what is wanted; with an output, which is written, nothing is returned.
 
-    `dask` is the address of a scheduler, or the number of processes of a cluster on this machine.
+    `dask` is the address of a scheduler, or the number of processes of a cluster on this machine; `tell` hears a line
+    where a scheduler has no workers yet.
     """
+    if isinstance(dask, int) and dask < 1:
+        raise InputError(f"workers {dask}: at least one process is needed - leave it out, or give 2")
     if output is not None:
         check_target(output, ENDINGS)
     names = tuple(designs)
     sweeper = Sweeper(data, origin, folder, names, want, times)
+    if output is not None:
+        check_names(sweeper)
     values = np.column_stack([designs[n] for n in names]) if names else np.zeros((0, 0))
     blocks = _blocks(sweeper, len(values))
     key = _key(data, folder, designs, sweeper)
@@ -75,7 +82,7 @@ def sweep(
     kept: dict[int, Block] = {}
     done = sum(blocks[k][1] - blocks[k][0] for k in range(len(blocks)) if k not in set(todo))
     report(done, len(values))
-    for k, block in _done(sweeper, data, folder, values, blocks, todo, want, times, threads, dask, key):
+    for k, block in _done(sweeper, data, folder, values, blocks, todo, want, times, threads, dask, key, tell):
         if store is None:
             kept[k] = block
         else:
@@ -111,7 +118,7 @@ def _key(data: Mapping[str, Any], folder: Path | None, designs: Mapping[str, Arr
 def _done(
     sweeper: Sweeper, data: Mapping[str, Any], folder: Path | None, values: Array, blocks: Sequence[tuple[int, int]],
     todo: Sequence[int], want: Sequence[str] | None, times: Array | None, threads: int, dask: str | int | None,
-    key: str,
+    key: str, tell: Callable[[str], None],
 ) -> Iterator[tuple[int, Block]]:  # fmt: skip
     """Yield blocks as they are done."""
     if dask is None or not todo:
@@ -136,6 +143,9 @@ def _done(
     except (OSError, ValueError) as error:
         raise InputError(f"dask {dask}: there is no scheduler - {error}") from error
     try:
+        if not client.nthreads():
+            tell(f"dask {dask}: the scheduler has 0 workers; waiting for one (dask worker {dask})")
+            client.wait_for_workers(1)
         fixed = (text, place, sweeper.names, given, asked, key)
         futures = {client.submit(remote_block, *fixed, values[slice(*blocks[k])], pure=False): k for k in todo}
         for future in distributed.as_completed(list(futures)):

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ..common.errors import AssurgentError, InputError
+from ..common.errors import InputError
 from ..common.lines import aligned, whole_lines
 from ..mechanism.model import Array
 from ..mechanism.reader import from_data
@@ -24,7 +24,8 @@ from ..runtime.parallel import each
 from ..runtime.parallel import threads as using_threads
 from .batch import parts_of, series_of
 from .compiled_mechanism import CompiledMechanism
-from .sweep_plan import wants
+from .sweep_efforts import Efforts
+from .sweep_plan import BESIDE, wants
 
 FEW = 1000  # designs whose numbers are found at once: they stay in the cache
 Block = dict[str, Array]
@@ -45,10 +46,10 @@ class Sweeper:
             "bodies": [m.name for b in model.bodies.values() for m in b.parts],
             "joints": list(model.joints),
             "drivers": list(model.drivers),
+            "actuators": [a.name for a in model.actuators],
         }
         moving = [n for n in listed["points"] if n not in model.bodies.get("frame", _NOTHING).points]
-        self.wants = wants(moving if given is None else given, listed)
-        self.efforts = [w for w in self.wants if w.table == "efforts"]
+        self.wants = wants(moving if given is None else given, listed, model.dimension)
         dyads = self._dyads(model, listed["points"]) if any(w.how == "transmission" for w in self.wants) else {}
         asked = {t: [w.name for w in self.wants if w.table == t] for t in ("points", "bodies", "joints")}
         asked["points"] += [p for d in dyads.values() for p in d]
@@ -61,8 +62,13 @@ class Sweeper:
         self._dyad_places = np.array(
             [[self._apart["points", p][0] for p in d] for d in dyads.values()], dtype=np.int64
         ).reshape(-1, 3)
-        self.reduced = [w for w in self.wants if w.how]
-        self.kept = [w for w in self.wants if not w.how and w.table != "efforts"]
+        compiled = [w for w in self.wants if w.table not in BESIDE]
+        self.reduced = [w for w in compiled if w.how]
+        self.kept = [w for w in compiled if not w.how]
+        for w in compiled:
+            if w.component >= 0 and max(self.compiled.places[w.table, w.name][0][0].widths) == 9:
+                raise InputError(f"want {w.text}: a rotation in space is no number - take a joint's angle")
+        self._efforts = Efforts(self.compiled, names, [w for w in self.wants if w.table in BESIDE])
         self._plan = self._codes()
         none = np.zeros(0, dtype=np.int64)
         self._rows = none, none.reshape(0, 12), none.reshape(0, 6)
@@ -121,8 +127,6 @@ class Sweeper:
                 rows.append([TURN if w.how == "turn" else CODES[w.how], 0, 0, 1, 0, len(rows)])
                 continue
             output, place = self.compiled.places[w.table, w.name][0][0], self._apart[w.table, w.name][0]
-            if max(output.widths) == 9:
-                raise InputError(f"want {w.text}: a rotation in space is no number - take a joint's angle")
             rows.append([CODES[w.how], w.order, place, output.widths[w.order], w.component, len(rows)])
         rows.sort(key=lambda row: row[1:5])  # of one series together
         return np.array(rows, dtype=np.int64).reshape(-1, 6)
@@ -151,8 +155,8 @@ class Sweeper:
             found[w.text] = reduced[:, k]
         if kept is not None:
             found.update(self._series(kept))
-        if self.efforts:
-            self._effort(values, found)
+        if self._efforts.wants:
+            self._efforts.add(values, found)
         return found
 
     def _solve(self, values: Array, out: Array) -> Any:
@@ -213,7 +217,7 @@ class Sweeper:
         found: Block = {}
         units = {(table, quantity): variable for table, _, quantity, variable, _ in QUANTITIES}
         for table in ("points", "bodies", "joints"):
-            names = [w.name for w in self.kept if w.table == table]
+            names = [w.name for w in self.kept if w.table == table and w.component < 0]
             arrays: dict[str, dict[str, Array]] = {}
             for name in names:
                 places = c.places[table, name]
@@ -225,34 +229,20 @@ class Sweeper:
                 shape = next(iter(by_name.values())).shape
                 blank = np.full(shape, np.nan)
                 found[units[table, quantity]] = np.stack([by_name.get(name, blank) for name in names], axis=2)
+        for w in self.kept:
+            if w.component >= 0:
+                output, at = c.places[w.table, w.name][0]
+                part = parts_of(out, output, at, n)[w.order]
+                found[w.text] = part[..., w.component] if part.ndim > 2 else part
         return found
-
-    def _effort(self, values: Array, found: Block) -> None:
-        """Add the efforts of drivers: inverse dynamics, design by design."""
-        from ..dynamics.computed import inverse_dynamics
-
-        room = np.full((len(values), len(self.time), len(self.efforts)), np.nan)
-        for i, row in enumerate(values.tolist()):
-            if found["status"][i] != 0:
-                continue
-            try:
-                model = self.compiled.mechanism.model(dict(zip(self.names, row, strict=True)))
-                results = inverse_dynamics(model, self.time).results
-            except AssurgentError:
-                continue
-            for k, w in enumerate(self.efforts):
-                effort = results.drivers[w.name].effort
-                assert effort is not None
-                room[i, : len(effort), k] = effort
-        found["driver_effort"] = room
 
     def labels(self) -> dict[str, list[str]]:
         """Return the names along the dimensions of what is kept."""
         found = {
-            dimension: [w.name for w in self.kept if w.table == table]
+            dimension: [w.name for w in self.kept if w.table == table and w.component < 0]
             for table, dimension in (("points", "point"), ("bodies", "body"), ("joints", "joint"))
         }
-        found["driver"] = [w.name for w in self.efforts]
+        found.update(self._efforts.labels())
         found["axis"] = ["x", "y", "z"][: self.model.dimension]
         return {k: v for k, v in found.items() if v}
 

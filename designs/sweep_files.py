@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,29 +12,11 @@ import numpy as np
 from ..common.errors import InputError
 from ..common.files import write_whole
 from ..mechanism.model import Array
-from ..motion.datasets import QUANTITIES
 from .sweep_blocks import Block, Sweeper
+from .sweep_names import DIMENSIONS, column, dimensions
 
 if TYPE_CHECKING:
-    import pandas
     import xarray
-
-ENDINGS = (".nc", ".zarr", ".parquet", ".csv")
-_DIMENSIONS = {variable: (dimension, unit) for _, dimension, _, variable, unit in QUANTITIES}
-_SUFFIXES = {
-    "position": ("x", "y", "z"), "velocity": ("vx", "vy", "vz"), "acceleration": ("ax", "ay", "az"),
-    "angle": ("angle",), "angular_velocity": ("omega",), "angular_acceleration": ("alpha",),
-    "driver_effort": ("effort",),
-}  # fmt: skip
-
-
-def dimensions(name: str, ndim: int) -> tuple[str, ...]:
-    """Return the dimensions of a variable of a sweep."""
-    if ndim == 1:
-        return ("design",)
-    dimension = _DIMENSIONS[name][0]
-    tail = ("row", "column") if name == "rotation" else ("axis",) * (ndim - 3)
-    return ("design", "time", dimension, *tail)
 
 
 def sweep_dataset(sweeper: Sweeper, values: Array, found: Mapping[str, Any]) -> xarray.Dataset:
@@ -50,7 +33,7 @@ def sweep_dataset(sweeper: Sweeper, values: Array, found: Mapping[str, Any]) -> 
         if name in ("status", "solved"):
             coordinates[name] = ("design", array.astype(np.int32))
             continue
-        unit = _DIMENSIONS.get(name, ("", ""))[1]
+        unit = DIMENSIONS.get(name, ("", ""))[1]
         variables[name] = (dimensions(name, array.ndim), array, {"units": unit} if unit else {})
     used = {d for dims, *_ in variables.values() for d in dims}
     coordinates = {k: v for k, v in coordinates.items() if isinstance(v, tuple) or k in used}
@@ -58,18 +41,16 @@ def sweep_dataset(sweeper: Sweeper, values: Array, found: Mapping[str, Any]) -> 
     return xr.Dataset(variables, coords=coordinates, attrs=about)
 
 
-def table(sweeper: Sweeper, values: Array, found: Mapping[str, Array]) -> pandas.DataFrame:
-    """Return designs as a table: a line per design, or per design and time where series are kept."""
-    import pandas as pd
-
-    n = len(sweeper.time) if any(a.ndim > 1 for a in found.values()) else 1
-    count = len(values)
+def columns_of(sweeper: Sweeper, names: Sequence[str], values: Array, found: Mapping[str, Array]) -> dict[str, Any]:
+    """Return designs as columns, those of the parameters with `names`: an entry per design, or per design and time."""
+    series = any(a.ndim > 1 for a in found.values())
+    n, count = len(sweeper.time) if series else 1, len(values)
     columns: dict[str, Any] = {"design": np.repeat(np.arange(count), n)}
-    for k, name in enumerate(sweeper.names):
+    for k, name in enumerate(names):
         columns[name] = np.repeat(values[:, k], n)
     for name in ("status", "solved"):
         columns[name] = np.repeat(found[name].astype(np.int64), n)
-    if n > 1 or any(a.ndim > 1 for a in found.values()):
+    if series:
         columns["t"] = np.tile(sweeper.time, count)
     labels = sweeper.labels()
     for name, array in found.items():
@@ -78,23 +59,28 @@ def table(sweeper: Sweeper, values: Array, found: Mapping[str, Array]) -> pandas
         if array.ndim == 1:
             columns[name] = np.repeat(array, n)
             continue
-        dimension = _DIMENSIONS[name][0]
+        if array.ndim == 2:
+            columns[name] = array.ravel()
+            continue
+        dimension = DIMENSIONS[name][0]
         for k, label in enumerate(labels[dimension]):
-            flat = array[:, :, k].reshape(count * n, -1)
+            flat = array[:, :, k].reshape(count * n, math.prod(array.shape[3:]))
             for c in range(flat.shape[1]):
-                columns[_column(name, label, c, flat.shape[1])] = flat[:, c]
-    return pd.DataFrame(columns)
+                columns[column(name, label, c, flat.shape[1])] = flat[:, c]
+    return columns
 
 
-def _column(variable: str, label: str, component: int, width: int) -> str:
-    """Return the name of a column as result files have it: P.x, rod.omega, joint.C, theta.effort."""
-    if variable in ("joint_angle", "joint_displacement"):
-        return f"joint.{label}" + ("" if variable == "joint_angle" else ".displacement")
-    suffixes = _SUFFIXES.get(variable, (variable.removeprefix("joint_"),))
-    prefix = "joint." if variable.startswith("joint_") else ""
-    if width > len(suffixes) or width == 9:
-        return f"{prefix}{label}.{suffixes[0]}{component}"
-    return f"{prefix}{label}.{suffixes[component]}"
+def check_names(sweeper: Sweeper) -> None:
+    """Refuse parameters whose names files of the sweep need for something else, whatever their ending."""
+    none = sweeper.block(np.zeros((0, len(sweeper.names))))  # what every design has, of no design
+    taken = {*columns_of(sweeper, (), np.zeros((0, 0)), none), *none, *sweeper.labels()}
+    taken.update(d for name, array in none.items() for d in dimensions(name, array.ndim))
+    for name in sweeper.names:
+        if name in taken:
+            raise InputError(
+                f"over {name}: files of this sweep have something else that is called {name} - give the parameter "
+                "another name"
+            )
 
 
 def write(path: Path, sweeper: Sweeper, values: Array, found: Mapping[str, Array]) -> None:
@@ -104,7 +90,9 @@ def write(path: Path, sweeper: Sweeper, values: Array, found: Mapping[str, Array
         data = sweep_dataset(sweeper, values, found)
         write_whole(path, lambda part: data.to_netcdf(part, engine="scipy", format="NETCDF3_64BIT"))
         return
-    lines = table(sweeper, values, found)
+    import pandas as pd
+
+    lines = pd.DataFrame(columns_of(sweeper, sweeper.names, values, found))
     if ending == ".parquet":
         write_whole(path, lambda part: lines.to_parquet(part, index=False))
     else:

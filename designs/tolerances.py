@@ -62,6 +62,14 @@ def read_spread(text: str) -> dict[str, float]:
     return found
 
 
+def _point(origin: str, name: str) -> str:
+    """Return the name of a point, which may be written point.P; points alone have tolerances."""
+    head, dot, tail = name.partition(".")
+    if (dot and head in ("body", "joint", "driver", "actuator")) or "(" in name:
+        raise InputError(f"{origin}: want {name}: tolerances are those of points - name points, P or point.P")
+    return tail if dot and head == "point" else name
+
+
 def tolerances(
     data: Mapping[str, Any], origin: str, folder: Path | None, spread: Mapping[str, float],
     points: Sequence[str] | None = None, times: Array | None = None, samples: int = 2000, seed: int = 1,
@@ -74,7 +82,7 @@ def tolerances(
     if samples < 2:
         raise InputError(f"samples {samples}: at least two random designs are needed")
     names = list(spread)
-    given = None if points is None else list(points)
+    given = None if points is None else [_point(origin, name) for name in points]
     compiled = CompiledMechanism(data, origin, folder, times, given, [], [], names) if given is not None else None
     if compiled is None:
         probe = CompiledMechanism(data, origin, folder, times, None, None, None, names)

@@ -1,48 +1,94 @@
-"""Pictures of a sweep: a heat map over two parameters on a grid, parallel coordinates of all of them otherwise."""
+"""Pictures of a sweep: a heat map over two parameters on a grid, parallel coordinates of all of them otherwise, for
+numbers of designs; for series a line per design, paths of points in the plane.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..common.errors import InputError
+from ..designs.sweep_reading import Kept, read_sweep
 from .draw import FONT
+from .unknown_names import listed
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MOST_LINES = 2_000
+MOST_CURVES = 60  # designs whose series are drawn: more hide each other
+FEW = 3  # series that are drawn where none is named
 
 
-def sweep_figure(path: Path, name: str | None = None) -> Figure:
-    """Return the picture of a number that a sweep kept (its first one unless it is named)."""
-    import xarray as xr
+def sweep_figure(path: Path, names: Sequence[str] | None = None) -> Figure:
+    """Return the picture of numbers, or of series, that a sweep kept (the first number unless something is named)."""
     from matplotlib.figure import Figure
 
-    if not path.exists():
-        raise InputError(f"{path}: there is no such file")
-    try:
-        with xr.open_dataset(path, engine="zarr" if path.suffix == ".zarr" else "scipy") as data:
-            swept = str(data.attrs["swept"]).split(",")
-            numbers = [str(v) for v in data.data_vars if data[v].dims == ("design",)]
-            if not numbers:
-                raise InputError(f"{path}: the sweep kept no number a design - let it keep max(P.y) or transmission")
-            chosen = numbers[0] if name is None else name
-            if chosen not in numbers:
-                raise InputError(f"{path}: there is no {chosen}: the sweep has {', '.join(numbers)}")
-            columns = {n: np.asarray(data[n].values, dtype=float) for n in (*swept, *numbers)}
-    except (KeyError, ValueError, OSError, TypeError) as error:
-        raise InputError(f"{path}: this is no sweep ({error})") from error
+    kept = read_sweep(path)
+    columns = {**kept.parameters, **kept.numbers}
+    varied = [n for n, values in kept.parameters.items() if np.ptp(values) > 0]
+    chosen = [*kept.numbers][:1] if names is None else [n for n in names if n in kept.numbers]
+    if not chosen or (names is not None and len(chosen) < len(names)):
+        if chosen:
+            raise InputError(f"plot: {', '.join(chosen)}: numbers of designs are drawn apart from series - name either")
+        return _histories(kept, path, names, varied)
     figure = Figure(figsize=(6.8, 5.2), layout="constrained")
-    varied = [n for n in swept if np.ptp(columns[n]) > 0]
     axes = [np.unique(columns[n]) for n in varied]
-    if len(varied) == 2 and len(axes[0]) * len(axes[1]) == len(columns[chosen]):
-        _heat_map(figure, columns, varied, axes, chosen)
+    if len(varied) == 2 and len(chosen) == 1 and len(axes[0]) * len(axes[1]) == len(columns[chosen[0]]):
+        _heat_map(figure, columns, varied, axes, chosen[0])
     else:
-        _parallel(figure, columns, [*varied, *(n for n in numbers if n != chosen), chosen])
+        others = [n for n in kept.numbers if n not in chosen] if len(chosen) == 1 else []
+        _parallel(figure, columns, [*varied, *others, *chosen])
     return figure
+
+
+def _histories(kept: Kept, path: Path, names: Sequence[str] | None, varied: list[str]) -> Figure:
+    """Return lines over time, of points of the plane their paths: one per design, coloured by the first parameter."""
+    from matplotlib import colormaps
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import Normalize
+    from matplotlib.figure import Figure
+
+    owners = list(dict.fromkeys(name.rpartition(".")[0] for name in kept.series if name.endswith(".x")))
+    given = [*owners, *(n for n in kept.series if n.rpartition(".")[0] not in owners)][:FEW] if names is None else names
+    rows = [_curves(kept, path, name, owners) for name in given]
+    if not rows:
+        raise InputError(f"{path}: the sweep kept nothing of its designs")
+    figure = Figure(figsize=(7.6, 3.4 * len(rows) + 0.4), layout="constrained")
+    count = len(next(iter(kept.series.values())))
+    shown = np.unique(np.linspace(0, count - 1, min(count, MOST_CURVES)).round().astype(int)).tolist()
+    parameter = varied[0] if varied else next(iter(kept.parameters))
+    values = kept.parameters[parameter]
+    colours = ScalarMappable(Normalize(values.min(), values.max()), colormaps["viridis"])
+    axes: Any = figure.subplots(len(rows), 1, squeeze=False)[:, 0]
+    for ax, (across, upwards, label) in zip(axes, rows, strict=True):
+        for k in shown:
+            x = kept.time if across is None else kept.series[across][k]
+            ax.plot(x, kept.series[upwards][k], color=colours.to_rgba(values[k]), linewidth=0.9)
+        ax.set_xlabel("t [s]" if across is None else across, fontsize=FONT)
+        ax.set_ylabel(label, fontsize=FONT)
+        if across is not None:
+            ax.set_aspect("equal", "datalim")
+    figure.colorbar(colours, ax=axes.tolist(), label=parameter)
+    if len(shown) < count:
+        figure.suptitle(f"{len(shown)} of {count} designs", fontsize=FONT)
+    return figure
+
+
+def _curves(kept: Kept, path: Path, name: str, owners: Sequence[str]) -> tuple[str | None, str, str]:
+    """Return the columns across (None: time) and upwards of a name, and what is written beside them."""
+    head, _, tail = name.partition(".")
+    short = tail if head in ("point", "body", "driver", "actuator") and tail else name
+    if short in owners and f"{short}.z" not in kept.series and f"{short}.y" in kept.series:
+        return f"{short}.x", f"{short}.y", f"{short}.y"
+    for column in (name, short, f"joint.{name}", *(f"{short}.{s}" for s in ("angle", "value", "effort"))):
+        if column in kept.series:
+            return None, column, column
+    known = [*owners, *kept.series, *kept.numbers]
+    raise InputError(f"{path}: there is no {name}{listed(name, known)}")
 
 
 def _heat_map(figure: Any, columns: dict[str, Any], varied: list[str], axes: list[Any], chosen: str) -> None:

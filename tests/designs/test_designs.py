@@ -277,7 +277,7 @@ def test_formulas_are_overridden_by_numbers() -> None:
 def test_times_that_depend_on_parameters_are_asked_for() -> None:
     m = four_bar()
     m.simulation["stop"] = "2*pi/omega"
-    with pytest.raises(InputError, match="give compile"):
+    with pytest.raises(InputError, match="give the times"):
         m.compile()
     assert m.compile(TIMES, points=["P"])().points["P"].position.shape == (41, 2)
 
