@@ -117,8 +117,8 @@ def forward_blows_planar(d: Drawing) -> None:
             d.joint("R", body, nxt, at=point)
             body, point = nxt, d.bodies[nxt]["points"][1]
     weigh(d, True)
-    for body in d.bodies.values():
-        body.pop("centre", None)
+    for fields in d.bodies.values():
+        fields.pop("centre", None)
     when, size, w = round(d.between(0.4, 1.2), 3), round(d.between(0.2, 2.0), 3), round(10 ** d.between(-2.0, -0.7), 4)
     torque = d.pick((
         f"if(t < {when!r}, 0, {size!r})", f"{size!r}*max(0, t - {when!r})**2",

@@ -94,7 +94,7 @@ def _unexplained(dt: Array, below: Array, above: Array, least: Array) -> NDArray
 
 def _apart(low: float, high: float) -> bool:
     """Whether two instants are no further apart than floats near to them: what changes between them jumps."""
-    return high - low <= 2 * np.spacing(max(abs(low), abs(high)))
+    return bool(high - low <= 2 * np.spacing(max(abs(low), abs(high))))
 
 
 def _followed(program: Program, path: Array, numbers: Array) -> Array:
