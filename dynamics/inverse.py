@@ -102,13 +102,11 @@ class _Inverse:
         if near:
             fine, points = finer(solution, near)
             for b, point in zip(near, points, strict=True):
-                at = np.searchsorted(steps, b.steps)
-                found = self._limit(fine, point, solution.time[b.steps])
-                if found is None:
-                    at = np.searchsorted(steps, b.blind)
-                    found = np.full((len(efforts), len(at)), np.nan), np.full((*wrenches.shape[:2], len(at)), np.nan)
-                efforts[:, at], wrenches[..., at] = found
-                unbounded[at] = np.isnan(efforts[:, at]).any(axis=0)
+                limit, smooth = self._limit(fine, point, solution.time[b.steps])
+                taken = np.isin(b.steps, b.steps if smooth else b.blind)
+                at = np.searchsorted(steps, b.steps[taken])
+                efforts[:, at], wrenches[..., at] = (x[..., taken] for x in limit)
+                unbounded[at] = not smooth
         record = Recorded(
             solution.time[steps], {}, kinetic, potential, *self._named(efforts), reactions_of(self.model, wrenches)
         )
@@ -130,24 +128,28 @@ class _Inverse:
             efforts[:, at], wrenches[..., at] = self._solved(bodies, inertia, loads, blind[at], beside[at], R)
         return kinetic, potential, efforts, wrenches
 
-    def _limit(self, fine: Solution, point: ChangePoint, times: Array) -> tuple[Array, Array] | None:
-        """Return efforts and wrenches next to a change point as the limit from instants beside it; None if none is."""
+    def _limit(self, fine: Solution, point: ChangePoint, times: Array) -> tuple[tuple[Array, Array], bool]:
+        """Return efforts and wrenches as their limits from instants beside a change point, and whether all have one.
+
+        What has no limit is no number. Efforts may have one where joints, on which they do not depend, have none.
+        """
+        scales, shape = (self.acting or self.forces).driver_scales, (len(self.model.joints), width(self.model))
+        efforts, wrenches = np.full((len(scales), len(times)), np.nan), np.full((*shape, len(times)), np.nan)
         lanes = point.found(fine.time)
         if len(lanes) == 0 or lanes.max() >= fine.solved:
-            return None
-        order = np.argsort(lanes)
-        miss, power = self.miss, self.power
-        _, _, efforts, wrenches = self._along(fine, lanes[order], np.zeros(len(lanes), dtype=bool))
+            return (efforts, wrenches), False
+        order, miss, power = np.argsort(lanes), self.miss, self.power
+        beside = self._along(fine, lanes[order], np.zeros(len(lanes), dtype=bool))
         self.miss, self.power = miss, power  # of the asked instants only
-        efforts[:, order], wrenches[..., order] = efforts.copy(), wrenches.copy()
-        units = np.array([self.model.size] * self.model.dimension + [1.0] * (wrenches.shape[1] - self.model.dimension))
-        scales = (self.forces if self.acting is None else self.acting).driver_scales
-        moments = [efforts * scales[:, None], (wrenches * units[:, None]).reshape(-1, len(lanes))]
-        found = limits(point, times, np.concatenate(moments))
-        if found is None:
-            return None
-        weighed = found[len(efforts) :].reshape(*wrenches.shape[:2], -1) / units[:, None]
-        return found[: len(efforts)] / scales[:, None], weighed
+        back, d = np.argsort(order), self.model.dimension
+        units = np.array([self.model.size] * d + [1.0] * (shape[1] - d))[:, None]
+        pushing = beside[2][:, back] * scales[:, None]
+        every = np.concatenate([pushing, (beside[3][..., back] * units).reshape(-1, len(lanes))])
+        found = limits(point, times, every)
+        if found is not None:
+            wrenches = found[len(scales) :].reshape(wrenches.shape) / units
+        alone = limits(point, times, pushing) if found is None else found[: len(scales)]
+        return (efforts if alone is None else alone / scales[:, None], wrenches), found is not None
 
     def _springs(self, solution: Solution, lanes: Ints) -> dict[str, Array]:
         """Return the continuous angles of the joints that have torsion springs, between the axes of rigid bodies."""

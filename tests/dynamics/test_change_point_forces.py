@@ -148,6 +148,19 @@ def test_bodies_are_in_balance_beside_a_change_point_whatever_is_asked() -> None
     assert more.reactions["P"].force[lane] == pytest.approx(few.reactions["P"].force[1], rel=1e-7)
 
 
+def test_an_effort_may_have_a_limit_where_reactions_have_none() -> None:
+    """With all links in line the coupler cannot turn the other cranks; what A's driver must lift stays finite."""
+    line = (np.pi - 1.2) / 9
+    found = inverse(loads(CRANKS, "cranks.toml"), np.array([0.0, line, 0.3])).results
+    effort, reactions = found.drivers["a"].effort, found.reactions
+    assert effort is not None
+    assert reactions is not None
+    # constant speed: the effort is the moment of all weights, three halves of a crank and the coupler, about A
+    assert effort == pytest.approx(4.5 * (9.81 * np.cos(1.2 + 9 * found.time) + np.sin(1.2 + 9 * found.time)), rel=1e-9)
+    assert np.isnan(reactions["P"].force).all(axis=1).tolist() == [False, True, False]
+    assert found.diagnostics["unbounded"] == pytest.approx([line])
+
+
 def test_friction_that_holds_a_slider_at_its_dead_point_is_said_to_be_without_bound() -> None:
     """Where the lever of the ram's force, about 0.08 cos(2πt), is shorter than that of friction nothing moves it."""
     rubbing = PRESS.replace('at = "A" }', 'at = "A", friction = { coefficient = 0.2, radius = 0.01, speed = 0.1 } }')
