@@ -32,7 +32,7 @@ def driven_distances(
     dots: list[Dot] = []
     poses: dict[str, DrawnPose] = {}
     for driver in model.drivers.values():
-        if driver.points is None:
+        if driver.kind != "distance" or driver.points is None:
             continue
         foot, head = (results.points[name].position for name in driver.points)
         way = head - foot

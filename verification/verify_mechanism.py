@@ -21,9 +21,12 @@ from ..codegen.reference import Symbolic, array
 from ..codegen.sampling import WELL_CONDITIONED, Array, Configuration, Sampler
 from ..codegen.verification_errors import Errors, Verification, relative
 from ..codegen.verify import sizes_of_K, verify_module
+from ..common.errors import InputError
 from ..mechanism.functions import Expression
 from ..mechanism.model import Function, Model
 from ..motion.branches import follow
+from ..motion.change_points import BLURRED
+from ..motion.closer_look import quality
 from ..motion.kinematics import asked_times, prepare, report
 from ..motion.outcome import raise_stop
 from ..motion.run import Solution
@@ -183,6 +186,11 @@ def _verified(solution: Solution, step: GroupStep, lanes: Any) -> GroupVerificat
     derivation, symbolic, sampler = _derived(group.name)
     size = solution.size
     scale = np.array([size if s.startswith(("x_", "y_", "z_")) else 1.0 for s in group.dependent])
+    lanes = lanes[quality(solution, step)[0][lanes] >= BLURRED]  # where branches meet there is nothing to compare
+    if not len(lanes):
+        raise InputError(
+            f"{step.plan.name}: at none of these instants it is clear of where branches meet - give others"
+        )
     chosen = configurations(solution, step, lanes)
     conditions = [_condition(sampler, derivation, c, size) for c in chosen]
     allowances = [max(1.0, x / WELL_CONDITIONED) for x in conditions]

@@ -18,9 +18,14 @@ from .plan import GroupPlan
 
 
 def study(model: Model) -> Structure:
-    """Return the structure; in space, and where the count is not satisfied, by the rank at the assembled pose."""
+    """Return the structure: by the rank at the assembled pose where a count is not enough.
+
+    It is not in space, where it is not satisfied, and for groups of more than two bodies, whose lengths may be special:
+    a plate on three parallel cranks is no structure.
+    """
     counted = analyse(model)
-    if model.space == "planar" and not (counted.free or counted.redundant):
+    special = model.space == "spatial" or any(len(group.bodies) > 2 for group in counted.groups)
+    if not (special or counted.free or counted.redundant):
         return counted
     from ..assembly import assemble
     from ..mobility import compare, nearby

@@ -8,13 +8,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from assurgent.common.errors import InputError
 from assurgent.mechanism import mobility
 from assurgent.mechanism.absolute import Absolute
 from assurgent.mechanism.assembly import assemble
 from assurgent.mechanism.joint_equations import Poses
 from assurgent.mechanism.mobility import Excess, Mobility, compare, examine, nearby
 from assurgent.mechanism.model import Model
-from assurgent.mechanism.reader import load
+from assurgent.mechanism.plans.planning import studied, study
+from assurgent.mechanism.reader import load, loads
 from assurgent.mechanism.sparse_elimination import Echelon
 
 
@@ -315,3 +317,36 @@ def test_echelon_agrees_with_singular_values() -> None:
         null = np.array(echelon.null())
         assert null.shape == (8 - rank, 8)
         np.testing.assert_allclose(J @ null.T, 0, atol=1e-9 * np.abs(null).max())  # rounding times growth
+
+
+def test_a_plate_on_three_parallel_cranks_is_no_structure() -> None:
+    """The count is satisfied, and special lengths leave a motion all the same: no driver is too few."""
+    text = """
+format = 1
+space = "planar"
+[points]
+A = [0, 0]
+B = [2, 0]
+C = [3, 0]
+P = [0, 1]
+Q = [2, 1]
+R = [3, 1]
+[bodies]
+frame = { points = ["A", "B", "C"] }
+a = { points = ["A", "P"] }
+b = { points = ["B", "Q"] }
+c = { points = ["C", "R"] }
+plate = { points = ["P", "Q", "R"] }
+[joints]
+A = { type = "R", bodies = ["frame", "a"], at = "A" }
+B = { type = "R", bodies = ["frame", "b"], at = "B" }
+C = { type = "R", bodies = ["frame", "c"], at = "C" }
+P = { type = "R", bodies = ["a", "plate"], at = "P" }
+Q = { type = "R", bodies = ["b", "plate"], at = "Q" }
+R = { type = "R", bodies = ["c", "plate"], at = "R" }
+"""
+    structure = study(loads(text, "plate"))
+    assert structure.mobility == 1
+    assert structure.free
+    with pytest.raises(InputError, match="1 free motion and 0 drivers"):
+        studied(loads(text, "plate"))
