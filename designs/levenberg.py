@@ -67,11 +67,11 @@ def _squares(r: Array) -> Array:
 
 def _steps(x: Array, r: Array, J: Array, damping: Array, lower: Array, upper: Array) -> Array:
     """Return the damped Gauss-Newton steps of the unknowns that are free to move."""
-    gradient = np.einsum("smu,sm->su", J, r)
+    gradient = np.matmul(r[:, None], J)[:, 0]
     held = ((x <= lower) & (gradient > 0)) | ((x >= upper) & (gradient < 0))
     free = np.where(held, 0.0, 1.0)
     Jf = J * free[:, None, :]
-    H = np.einsum("smu,smv->suv", Jf, Jf)
+    H = np.matmul(Jf.transpose(0, 2, 1), Jf)
     diagonal = np.einsum("suu->su", H)
     scale = np.maximum(diagonal, 1e-12 * diagonal.max(axis=1, keepdims=True) + 1e-300)
     u = np.arange(x.shape[1])

@@ -118,15 +118,14 @@ class Conditions:
     def _size(self, place: Array, change: Array) -> tuple[Array, Array]:
         """The largest extent less the distance of the two points that are farthest apart at every lane."""
         assert self.require.size is not None
-        d, n, lanes, _ = place.shape
-        way = place[:, :, None] - place[:, None]
+        first, second = np.triu_indices(place.shape[1], 1)
         with np.errstate(invalid="ignore", divide="ignore"):
-            distance = np.nan_to_num(np.linalg.norm(way, axis=4)).reshape(d, n * n, lanes)
-            which = distance.argmax(axis=1)
-            i, j = which // n, which % n
-            rows, k = np.arange(d)[:, None], np.arange(lanes)[None]
-            far = distance.max(axis=1)
-            unit = way[rows, i, j, k] / far[..., None]
-            moved = change[rows, :, i, k] - change[rows, :, j, k]
+            way = place[:, first] - place[:, second]
+            square = np.nan_to_num(np.einsum("dplc,dplc->dpl", way, way))
+            which = square.argmax(axis=1)
+            rows, k = np.arange(len(place))[:, None], np.arange(place.shape[2])[None]
+            far = np.sqrt(square[rows, which, k])
+            unit = way[rows, which, k] / far[..., None]
+            moved = change[rows, :, first[which], k] - change[rows, :, second[which], k]
             slope = -np.nan_to_num((moved * unit[:, :, None]).sum(3))
         return self.require.size - far, slope

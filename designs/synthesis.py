@@ -19,7 +19,8 @@ from ..common.errors import AssemblyError, InputError
 from ..common.files import check_target, write_whole
 from ..mechanism.model import Array
 from ..mechanism.reader import from_data
-from .synthesis_check import Checked, Checker, ordered
+from .synthesis_check import Checker, ordered
+from .synthesis_family import EXACT, relatives
 from .synthesis_polish import polished
 from .synthesis_problem import SynthesisProblem
 from .synthesis_search import Candidate, search
@@ -27,7 +28,6 @@ from .synthesis_task import Task, read_task
 
 KEPT, LOOKED_AT = 10, 60  # designs that are kept, and looked at
 APART = 1e-2  # of the variables' ranges, by which designs are distinct
-EXACT = 1e-20  # of the squared size of the targets: an objective that rounding makes
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,20 +100,37 @@ def synthesise(
 
         candidates = sorted([*candidates, *evolved(problem)], key=lambda c: c.cost)
     checker = Checker(problem, data, folder)
-    found = _chosen(problem, checker, candidates, report)
+    found = _holding(problem, checker, candidates, report)
+    if not any(d.objective <= EXACT * problem.scale**2 for d in found):
+        for further in relatives(problem, candidates):
+            if more := _holding(problem, checker, further, report):
+                found += more
+                break
     if not found:
-        least = f"; the nearest miss has the objective {candidates[0].cost:.6g}" if candidates else ""
         raise AssemblyError(
             f"{origin}: no design within the bounds is assembled at every target on one circuit, in order, with the "
-            f"requirements kept{least} - widen the bounds of [synthesis] variables, give more starts, or require less"
+            f"requirements kept{_nearest_miss(problem, checker, candidates)}"
         )
+    found = _best(problem, found)
     return Synthesis(task, tuple(found), time.process_time() - began, task.starts)
 
 
-def _chosen(
+def _nearest_miss(problem: SynthesisProblem, checker: Checker, candidates: list[Candidate]) -> str:
+    """Return how near the best candidate comes, what of it does not hold, and what may help."""
+    if not candidates:
+        return " - widen the bounds of [synthesis] variables, or give more starts"
+    nearest, advice = candidates[0], "widen the bounds of [synthesis] variables, give more starts, or require less"
+    if nearest.cost <= EXACT * problem.scale**2:
+        advice = "give more starts, another seed, or require less"
+    problem.signs = nearest.signs
+    why = _design(problem, checker, polished(problem, nearest), nearest.sketched)
+    return f"; the nearest miss has the objective {nearest.cost:.6g}, but {why} - {advice}"
+
+
+def _holding(
     problem: SynthesisProblem, checker: Checker, candidates: list[Candidate], report: Callable[[str], None]
 ) -> list[Design]:
-    """Return the designs that hold, best first; of exact ones those that go forward on the file's own assembly."""
+    """Return distinct designs that hold, of those that are looked at."""
     found: list[Design] = []
     for k, candidate in enumerate(_distinct(problem, candidates)):
         if k == LOOKED_AT or len(found) == 2 * KEPT:
@@ -121,9 +138,14 @@ def _chosen(
         problem.signs = candidate.signs
         design = _design(problem, checker, polished(problem, candidate), candidate.sketched)
         report(f"checking: {len(found)} designs hold")
-        if design is not None and not any(_alike(problem, design, other) for other in found):
+        if isinstance(design, Design) and not any(_alike(problem, design, other) for other in found):
             found.append(design)
-    found.sort(key=lambda d: d.objective)
+    return found
+
+
+def _best(problem: SynthesisProblem, found: list[Design]) -> list[Design]:
+    """Return the best designs; of exact ones those that go forward on the file's own assembly."""
+    found = sorted(found, key=lambda d: d.objective)
     exact = [d for d in found if d.objective <= EXACT * problem.scale**2]
     if exact:
         found = max(
@@ -150,17 +172,17 @@ def _alike(problem: SynthesisProblem, one: Design, two: Design) -> bool:
     return bool(np.abs(np.array(change) / (high - low)).max() <= APART)
 
 
-def _design(problem: SynthesisProblem, checker: Checker, u: Array, sketched: bool) -> Design | None:
-    """Return the design at some unknowns, checked by a run of its file; None where it does not hold."""
+def _design(problem: SynthesisProblem, checker: Checker, u: Array, sketched: bool) -> Design | str:
+    """Return the design at some unknowns, checked by a run of its file; what of it does not hold where it does not."""
     lanes, forward = problem.timing(u[None])[0][0], True
     if problem.free:
         found = ordered(problem, lanes)
         if found is None:
-            return None
+            return "it passes the targets in another order"
         lanes, forward = found
-    checked: Checked | None = checker.check(u[: problem.p], lanes)
-    if checked is None:
-        return None
+    checked = checker.check(u[: problem.p], lanes)
+    if isinstance(checked, str):
+        return checked
     parameters = dict(zip(problem.variables, u[: problem.p].tolist(), strict=True))
     return Design(
         checked.objective, parameters, checked.lanes, checked.errors, checked.text, checked.path, forward, sketched

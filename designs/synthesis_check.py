@@ -57,22 +57,29 @@ class Checker:
     def __init__(self, problem: SynthesisProblem, data: Mapping[str, Any], folder: Path | None) -> None:
         self.problem, self.data, self.folder = problem, data, folder
 
-    def check(self, x: Array, lanes: Array) -> Checked | None:
-        """Return what the run of the design's file says; None where it does not hold."""
+    def check(self, x: Array, lanes: Array) -> Checked | str:
+        """Return what the run of the design's file says; where it does not hold, what of it does not."""
         problem = self.problem
         u = np.concatenate([x, lanes]) if problem.free else x
         r = problem.residuals(u[None])[0][0]
         cost = float(r @ r)
-        if not math.isfinite(cost) or not self._required(x):
-            return None
+        if not math.isfinite(cost):
+            return "it is not assembled at every target"
+        if not self._required(x):
+            return "it does not keep what is required"
+        why = ""
         for text in self._texts(x, lanes):
             try:
                 found = self._run(text, lanes)
             except AssurgentError:
-                continue
-            if found is not None and abs(found.objective - cost) <= 1e-6 * cost + 1e-20 * problem.scale**2:
+                found = None
+            if found is None:
+                why = "it leaves its circuit on the way from target to target"
+            elif abs(found.objective - cost) <= 1e-6 * cost + 1e-20 * problem.scale**2:
                 return found
-        return None
+            else:
+                why = "it changes its branch on the way from target to target"
+        return why
 
     def _required(self, x: Array) -> bool:
         problem = self.problem

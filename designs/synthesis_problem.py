@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..common.errors import InputError
 from ..mechanism import functions
@@ -22,7 +23,7 @@ from ..mechanism.model import FRAME, Array, Driver, Model
 from ..mechanism.numbers.traced import Traced
 from ..mechanism.numbers.tracing import trace
 from .design_lanes import DesignLanes, Places
-from .requirements import Conditions
+from .requirements import LANES, Conditions
 from .synthesis_task import Task
 
 TURN = 2.0 * math.pi
@@ -111,6 +112,16 @@ class SynthesisProblem:
         times, asked = self._lanes(self.timing(u)[0])
         return self.lanes.at(u[:, : self.p], times, asked, changes, self.signs)
 
+    def assembled(self, u: Array, way: Array) -> NDArray[np.bool_]:
+        """Return at which lanes (design, lane) the designs are assembled."""
+        times, asked = self._lanes(way)
+        found = self.lanes.at(u[:, : self.p], times, asked, False, self.signs)
+        d, n = way.shape
+        places = np.concatenate(
+            [found.position.transpose(0, 2, 1, 3).reshape(d, n, -1), found.coordinate.transpose(0, 2, 1)], axis=2
+        )
+        return np.asarray(np.isfinite(places).all(axis=2))
+
     # ---- residuals ------------------------------------------------------------------------------------------------
     def residuals(self, u: Array) -> tuple[Array, Array]:
         """Return residuals (design, m) and their derivatives (design, m, unknown); NaN for what is not assembled."""
@@ -128,14 +139,14 @@ class SynthesisProblem:
             J[..., : self.p] += rate[..., None] * slopes[:, :, None, :]
         return value.reshape(d, n * m), J.reshape(d, n * m, -1)
 
-    def penalised(self, weight: float) -> Any:
+    def penalised(self, weight: float, lanes: int = LANES) -> Any:
         """Return the residuals with those of the requirements that a design does not keep, times a weight."""
         if not self.conditions.asked:
             return self.residuals
 
         def both(u: Array) -> tuple[Array, Array]:
             r, J = self.residuals(u)
-            c, dc = self.conditions.at(u[:, : self.p], self.signs)
+            c, dc = self.conditions.at(u[:, : self.p], self.signs, lanes)
             wrong = c < 0.0
             lack = np.where(wrong, weight * c, 0.0)
             slope = np.zeros((*lack.shape, u.shape[1]))

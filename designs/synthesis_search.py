@@ -21,6 +21,7 @@ SAMPLES, BUNDLE = 64, 32
 SHORT, LONG = 60, 400  # iterations
 MODES = 8  # combinations of assembly modes that are searched at most
 SOFT, HARD = 3.0, 300.0  # weights of what is required
+COARSE = 25  # lanes of a turn at which it is looked at on the way: a maximum between two is missed by a hundredth
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +77,7 @@ def _on_branch(problem: SynthesisProblem, rng: np.random.Generator) -> Descent:
     chosen = (order + SAMPLES * np.arange(starts)[:, None]).ravel()
     lower, upper = problem.lower, problem.upper
     small = 1e-26 * problem.scale**2
-    first = descend(problem.penalised(SOFT), u[chosen], lower, upper, SHORT, small)
+    first = descend(problem.penalised(SOFT, COARSE), u[chosen], lower, upper, SHORT, small)
     best = np.argmin(first.cost.reshape(starts, BUNDLE), axis=1) + BUNDLE * np.arange(starts)
     further = np.concatenate([best, np.argsort(first.cost)[:starts]])
     further = np.unique(further[np.isfinite(first.cost[further])])
@@ -137,7 +138,7 @@ def linear_variables(problem: SynthesisProblem, rng: np.random.Generator, tries:
 def projected(problem: SynthesisProblem, u: Array) -> tuple[Array, Array]:
     """Return designs with their linear variables where the residuals are least, within bounds, and the costs."""
     linear = linear_variables(problem, np.random.default_rng([problem.task.seed, 99]))
-    r, J = problem.penalised(SOFT)(u)
+    r, J = problem.penalised(SOFT, COARSE)(u)
     if linear:
         A = J[:, : problem.residuals(u[:1])[0].shape[1], linear]
         left = r[:, : A.shape[1]]
@@ -149,7 +150,7 @@ def projected(problem: SynthesisProblem, u: Array) -> tuple[Array, Array]:
         u = u.copy()
         rows = np.flatnonzero(kept)[:, None]
         u[rows, linear] = np.clip(u[rows, linear] + step, problem.lower[linear], problem.upper[linear])
-        r, _ = problem.penalised(SOFT)(u)
+        r, _ = problem.penalised(SOFT, COARSE)(u)
     with np.errstate(invalid="ignore", over="ignore"):
         cost = np.einsum("sm,sm->s", r, r)
     return u, np.where(np.isfinite(cost), cost, np.inf)

@@ -81,6 +81,44 @@ def test_nine_poses_are_nearer_than_the_published_design() -> None:
     assert np.abs(np.remainder(angle[at] - targets[:, 2] + math.pi, 2 * math.pi) - math.pi).max() < 0.031
 
 
+FOUR_POSES: dict[str, Any] = {
+    "kind": "motion", "body": "rod", "point": "P",
+    "targets": [[0.0, 0.0, 0.0], [0.7, -0.27, -0.01], [2.04, 0.44, 0.08], [2.14, 1.34, -0.67]],
+    "variables": {**{n: [-8, 8] for n in ("ax", "ay", "dx", "dy", "bx", "by", "cx", "cy")},
+                  **{n: [0.5, 8] for n in ("r2", "r4")}},
+}  # fmt: skip
+
+
+def four_poses(starts: int) -> dict[str, Any]:
+    sketch = {"ax": 6, "ay": 7, "dx": 1, "dy": 11, "r2": 9, "r4": 7, "bx": 2, "by": -2, "cx": -4, "cy": -2}
+    return {**values("four-bar-nine-poses"), "parameters": sketch, "synthesis": {**FOUR_POSES, "starts": starts}}
+
+
+def test_exact_poses_on_one_circuit_are_found_where_most_exact_designs_leave_theirs() -> None:
+    """Burmester: a continuum of dyads meets four poses, and a few of a hundred pairs of them go through in order."""
+    design = synthesise(four_poses(24), "four poses", EXAMPLES).designs[0]
+    x = dict(design.parameters)
+    poses = np.array(FOUR_POSES["targets"])
+    turn, place = np.exp(1j * poses[:, 2]), poses[:, 0] + 1j * poses[:, 1]
+    ground, rod = [complex(x[f"{n}x"], x[f"{n}y"]) for n in "ad"], [complex(x[f"{n}x"], x[f"{n}y"]) for n in "bc"]
+    for pivot, pin, length in zip(ground, rod, (x["r2"], x["r4"]), strict=True):  # bars keep their lengths
+        assert abs(place + turn * pin - pivot) == pytest.approx(length, rel=1e-9)
+    angles = np.unwrap(np.angle(place + turn * rod[0] - ground[0]))
+    assert np.cos(design.timing) == pytest.approx(np.cos(angles), abs=1e-9)
+    steps = np.diff(design.timing)
+    assert (steps > 0).all() or (steps < 0).all()
+    way = np.abs(ground[0] + x["r2"] * np.exp(1j * np.linspace(*design.timing[[0, -1]], 400)) - ground[1])
+    long = abs(rod[1] - rod[0])
+    assert (way < long + x["r4"]).all()  # never stretched or folded on the way: one circuit, one branch
+    assert (way > abs(long - x["r4"])).all()
+
+
+def test_the_nearest_miss_is_told_with_what_it_lacks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("assurgent.designs.synthesis.relatives", lambda *_: iter([]))
+    with pytest.raises(AssemblyError, match=r"but it leaves its circuit .* give more starts, another seed"):
+        synthesise(four_poses(64), "four poses", EXAMPLES)
+
+
 def test_freudenstein_is_exact() -> None:
     best = found("function-generator").designs[0]
     expected = {"a": 0.7821716313257134, "b": 0.8433574330062766, "c": 1.0296570903274256}
