@@ -24,10 +24,10 @@ from ..runtime.sequence import Ints
 from .change_points import BLURRED, MEETING, bottom, change_point_at, vanishing
 from .closer_look import part_of, quality, sampled
 from .course import Course
-from .inner_times import MOST_INNER, grid_of, turning
+from .inner_times import MOST_INNER, turning
 from .joint_check import keep_joints
 from .jumps import begun
-from .run import Before, Solution, signs_at, solve
+from .run import Before, Solution, signs_at, solve, wound
 from .sweeps import stop
 
 ROUNDS, FEW = 60, 8  # of looking and solving again: of a stretch of a run, and of a whole one
@@ -92,12 +92,13 @@ def _rounds(run: Way, course: Course, rounds: int, most: int) -> tuple[Solution,
 
     Of a stretch a round that finds a change point is not counted: each of many groups may have one in every turn.
     """
-    begun, left = len(course.extra), rounds
-    while left > 0 and len(course.extra) - begun <= most:
+    known_before, left = len(course.extra), rounds
+    while left > 0 and len(course.extra) - known_before <= most:
         solution = solve(run.program, run.time, run.method, course=course, numbers=run.numbers, before=run.before)
         known = course.met
-        if len(more := turning(solution)):
+        if len(more := turning(solution)):  # as many as they are: `most` is for what is looked at closely
             course.extra += more.tolist()
+            known_before += len(more)
         elif not any(_mend(solution, name, course, run.horizon) for name in run.program.sequence.groups):
             return solution, True
         left -= not run.stretch or course.met == known
@@ -109,7 +110,7 @@ def _in_stretches(run: Way, known: Course) -> tuple[Course, bool]:
 
     Where a stretch does not settle, nothing behind it is looked at.
     """
-    base = grid_of(run.program, run.time, known, run.numbers)
+    base = wound(run.program, run.time, run.method, known, run.numbers)
     most = MOST * WINDOW * max(1, len(run.program.sequence.groups) // 8)
     course, own = Course(list(known.extra), ramps=known.ramps), Course(ramps=known.ramps)
     before, first = None, 0

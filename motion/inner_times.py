@@ -125,10 +125,16 @@ def refined(time: Array, counts: Ints) -> Array:
 
 
 def turning(solution: Solution) -> Array:
-    """Return further times where a gear or the like turns too far between two lanes for what it drives."""
+    """Return further times where a gear or the like turns too far between two lanes for what it drives.
+
+    Motion that is more than can be followed is refused; rates that grow without bound, towards a dead point, are not.
+    """
     rows, n = solution.program.turning_rows, solution.solved
     if not rows or n < 2:
         return np.zeros(0)
-    rate, time = np.abs(solution.state[1, rows, :n]).max(axis=0), solution.time[:n]
-    counts = np.ceil(np.maximum(rate[1:], rate[:-1]) * np.diff(time) / LARGEST_TURN * (1 - 1e-9)).astype(np.int64)
+    rate, time = np.abs(solution.state[1, rows, :n]), solution.time[:n]
+    turns = np.array([np.maximum(rate[:, 1:], rate[:, :-1]), np.minimum(rate[:, 1:], rate[:, :-1])]).max(axis=1)
+    most, least = turns * np.diff(time) / LARGEST_TURN
+    keep_within_memory(solution.program, len(solution.asked), least.sum())
+    counts = np.ceil(np.minimum(most, MOST_INNER) * (1 - 1e-9)).astype(np.int64)
     return refined(time, counts) if counts.max() > 1 else np.zeros(0)

@@ -16,7 +16,7 @@ from ..mechanism.plans.plan import Array
 from ..runtime.program import GroupStep, Program
 from ..runtime.solvers import Solver
 from .course import Course
-from .inner_times import grid_of, keep_within_memory, refined
+from .inner_times import grid_of, keep_within_memory, refined, turning
 from .jumps import driven
 from .modes import AssemblyMode, assemble, remember
 from .outcome import Stop
@@ -202,6 +202,17 @@ def solve(
         inner = _between(solution, [solution.state[:, row] for row in solution.coarse], len(grid))
         course.extra += np.setdiff1d(inner, grid).tolist()
     return solution
+
+
+def wound(program: Program, time: Array, method: str, known: Course, numbers: Array) -> Array:
+    """Return the times to be solved at least: near enough to each other for drivers and for what gears make fast."""
+    course = Course(list(known.extra), ramps=known.ramps)
+    for _ in range(DEEPEST if program.turning_rows else 0):
+        more = turning(solve(program, time, method, course=course, numbers=numbers))
+        if not len(more):
+            break
+        course.extra = [*known.extra, *more.tolist()]
+    return grid_of(program, time, course, numbers)
 
 
 def _between(solution: Solution, angles: Sequence[Array], lanes: int) -> Array:
