@@ -133,6 +133,15 @@ def compare(
     return replace(there, singular=True) if there.rank > here.rank or there.mobility < here.mobility else here
 
 
+def too_small(model: Model, poses: Poses) -> bool:
+    """Return whether a body is so small beside the mechanism that the rank does not see what its turn does."""
+    system = Absolute(model)
+    rows, columns, values = system.triplets(poses)
+    largest = np.zeros(system.n_columns)
+    np.maximum.at(largest, columns, np.abs(values / system.row_scale[rows] * system.column_scale[columns]))
+    return bool(largest.min(initial=np.inf) < 1e3 * RANK)
+
+
 def nearby(model: Model, poses: Poses, unknown: Collection[str] | None = None, step: float = 0.02) -> Poses | None:
     """Return other assembled poses about `step` (radians, parts of the size) away, with the drivers released.
 

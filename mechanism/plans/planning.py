@@ -24,11 +24,11 @@ def study(model: Model) -> Structure:
     a plate on three parallel cranks is no structure.
     """
     counted = analyse(model)
-    special = model.space == "spatial" or any(len(group.bodies) > 2 for group in counted.groups)
-    if not (special or counted.free or counted.redundant):
+    enough = model.space == "planar" and not (counted.free or counted.redundant)
+    if enough and all(len(group.bodies) <= 2 for group in counted.groups):
         return counted
     from ..assembly import assemble
-    from ..mobility import compare, nearby
+    from ..mobility import compare, nearby, too_small
 
     plain = nominal(model)  # the rank is that of all designs but special ones, which a run's residuals tell
     start = np.array([plain.simulation.start])
@@ -37,6 +37,8 @@ def study(model: Model) -> Structure:
             poses = assemble(plain, {n: float(d.motion(start)[0, 0]) for n, d in plain.drivers.items()})
         except AssemblyError:
             return counted  # the count is all there is; a run says why it cannot be assembled
+        if enough and too_small(plain, poses):
+            return counted
         found = compare(plain, poses, nearby(plain, poses))
     ranks = RankReport(
         found.mobility,
