@@ -88,15 +88,18 @@ def first_lost(state, tables, step, count, first, last, orders):  # type: ignore
 
 @njit(**OPTIONS)
 @dated
-def where_lost(state, tables, solving, unknowns, lost, modes, n, orders):  # type: ignore[no-untyped-def]
-    """Solved lanes, the step that was lost first (-1: none), and whether an angle turns too far from lane to lane."""
+def where_lost(state, tables, solving, unknowns, lost, modes, first, n, orders):  # type: ignore[no-untyped-def]
+    """Solved lanes before n, the step that was lost first (-1: none), and whether an angle turns too far between lanes.
+
+    first: the lane at which the steps began; what is lost there has written nothing, unless its mode was given.
+    """
     solved, where, too_far = n, -1, False
     for j in range(len(solving)):
         if lost[j] < n and unknowns[j] < 0:
             too_far = True
         if lost[j] < n and unknowns[j] > 0:
-            given = lost[j] > 0 or modes[j] > 0
-            k = first_lost(state, tables, solving[j], unknowns[j], lost[j], n, orders) if given else 0
+            given = lost[j] > first or modes[j] > 0
+            k = first_lost(state, tables, solving[j], unknowns[j], lost[j], n, orders) if given else first
             if k < solved:
                 solved, where = k, j
     return solved, where, too_far
@@ -186,7 +189,7 @@ def run_design(  # type: ignore[no-untyped-def]
     modes[:] = 0
     sequence(moving, tables, own, changes, signs, edges, t, state, state, call, work, n, lost, modes, no_report)
     answer[3] = call[ITERATIONS]
-    solved, where, too_far = where_lost(state, tables, moving, unknowns, lost, modes, n, orders)
+    solved, where, too_far = where_lost(state, tables, moving, unknowns, lost, modes, 0, n, orders)
     answer[4] = solved
     if too_far:
         answer[2] = TOO_FAR
@@ -199,7 +202,7 @@ def run_design(  # type: ignore[no-untyped-def]
             lost[:] = NEVER
             modes[:] = 0
             sequence(moving, tables, own, changes, signs, edges, t, state, state, call, work, n, lost, modes, no_report)
-            own_way = where_lost(state, tables, moving, unknowns, lost, modes, 2, orders)[0] == 2
+            own_way = where_lost(state, tables, moving, unknowns, lost, modes, 1, 2, orders)[0] == 2
             edges[0], edges[1], call[START] = 0, n, 0
         answer[0] = OWN_WAY if own_way else APART
         answer[2] = where

@@ -119,6 +119,9 @@ class Conditions:
         """The largest extent less the distance of the two points that are farthest apart at every lane."""
         assert self.require.size is not None
         first, second = np.triu_indices(place.shape[1], 1)
+        if len(first) == 0:  # a single point has no extent
+            count, lanes = len(place), place.shape[2]
+            return np.full((count, lanes), self.require.size), np.zeros((count, lanes, change.shape[1]))
         with np.errstate(invalid="ignore", divide="ignore"):
             way = place[:, first] - place[:, second]
             square = np.nan_to_num(np.einsum("dplc,dplc->dpl", way, way))

@@ -107,8 +107,8 @@ def _key(data: Mapping[str, Any], folder: Path | None, designs: Mapping[str, Arr
     """Return a digest of all that the numbers of a sweep depend on: tables beside the file and this program, too."""
     digest = hashlib.sha256(sources.digest(sweep_blocks.__name__).encode())
     digest.update(json.dumps([to_toml(data), list(designs), [w.text for w in sweeper.wants]]).encode())
-    for name in tables_of(data):
-        digest.update(((folder or Path()) / name).read_bytes())
+    for path in ((folder or Path()) / name for name in tables_of(data)):
+        digest.update(path.read_bytes() if path.is_file() else b"")  # a parameter may be called table, too
     for values in designs.values():
         digest.update(values.tobytes())
     digest.update(sweeper.time.tobytes())

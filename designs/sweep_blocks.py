@@ -42,14 +42,14 @@ class Sweeper:
         if not names:
             raise InputError(f"{origin}: sweep: no parameter changes - give the values of one, such as a=1:3:50")
         listed = {
-            "points": [p for b in model.bodies.values() for p in b.points],
+            "points": list(dict.fromkeys(p for b in model.bodies.values() for p in b.points)),
             "bodies": [m.name for b in model.bodies.values() for m in b.parts],
             "joints": list(model.joints),
             "drivers": list(model.drivers),
             "actuators": [a.name for a in model.actuators],
         }
         moving = [n for n in listed["points"] if n not in model.bodies.get("frame", _NOTHING).points]
-        self.wants = wants(moving if given is None else given, listed, model.dimension)
+        self.wants = wants(moving if given is None else list(dict.fromkeys(given)), listed, model.dimension)
         dyads = self._dyads(model, listed["points"]) if any(w.how == "transmission" for w in self.wants) else {}
         asked = {t: [w.name for w in self.wants if w.table == t] for t in ("points", "bodies", "joints")}
         asked["points"] += [p for d in dyads.values() for p in d]

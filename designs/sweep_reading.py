@@ -59,6 +59,8 @@ def _of_table(path: Path) -> Kept:
 
     table = pd.read_parquet(path) if path.suffix == ".parquet" else pd.read_csv(path)
     names = [str(name) for name in table.columns]
+    if table.empty:
+        raise ValueError("it has no designs")
     if names[:1] != ["design"] or not {"status", "solved"} <= set(names):
         raise ValueError("its columns do not begin with design")
     first, swept = names.index("solved") + 1, names[1 : names.index("status")]

@@ -102,7 +102,7 @@ def synthesise(
     checker = Checker(problem, data, folder)
     found = _holding(problem, checker, candidates, report)
     if not any(d.objective <= EXACT * problem.scale**2 for d in found):
-        for further in relatives(problem, candidates):
+        for further in relatives(problem, candidates, report):
             if more := _holding(problem, checker, further, report):
                 found += more
                 break

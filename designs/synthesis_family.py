@@ -6,7 +6,7 @@ and are told apart by how much of the way from target to target they can be asse
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from .synthesis_search import HARD, SHORT, Candidate
 
 EXACT = 1e-20  # of the squared size of the targets: an objective that rounding makes
 PARENTS, CHILDREN, ROUNDS = 64, 16, 24
+PATIENCE = 8  # rounds in which none came farther than before: the walk ends
 STEPS = 3e-3, 0.3  # of the variables' ranges, by which a design is moved before it is made exact again
 WAY = 73  # instants of the way at which designs are assembled
 
@@ -27,7 +28,9 @@ def exact(problem: SynthesisProblem, candidates: Sequence[Candidate]) -> list[Ca
     return [c for c in candidates if c.cost <= EXACT * problem.scale**2]
 
 
-def relatives(problem: SynthesisProblem, candidates: Sequence[Candidate]) -> Iterator[list[Candidate]]:
+def relatives(
+    problem: SynthesisProblem, candidates: Sequence[Candidate], report: Callable[[str], None]
+) -> Iterator[list[Candidate]]:
     """Yield exact designs that are assembled all the way: of every generation, whose parents come farthest."""
     rng = np.random.default_rng([problem.task.seed, 7])
     families: list[tuple[Array, Array, Candidate]] = []  # unknowns and shares on a branch, and one that was found there
@@ -35,7 +38,13 @@ def relatives(problem: SynthesisProblem, candidates: Sequence[Candidate]) -> Ite
         problem.signs = some[0].signs
         u = np.array([c.unknowns for c in some])
         families.append((u, _shares(problem, u), some[0]))
-    for _ in range(ROUNDS if families else 0):
+    farthest, last = -1.0, 0
+    for k in range(ROUNDS if families else 0):
+        best = max(float(shares.max()) for _, shares, _ in families)
+        farthest, last = (best, k) if best > farthest else (farthest, last)
+        if k - last > PATIENCE:
+            return
+        report(f"exact designs: generation {k + 1}, assembled on {max(farthest, 0.0):.0%} of the way")
         whole: list[Candidate] = []
         for branch, (u, shares, c) in enumerate(families):
             problem.signs = c.signs

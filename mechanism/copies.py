@@ -138,7 +138,10 @@ class _Copy:
             axis = self.vector("axis", self.entry.get("axis", [0, 0, 1])) if self.dimension == 3 else []
             return Image.turned(angle, axis, about, shift)
         if (normal := self.entry.get("mirror")) is not None:
-            return Image.mirrored(self.vector("mirror", normal), about, shift)
+            normal = self.vector("mirror", normal)
+            if all(not isinstance(x, str) and x == 0 for x in normal):
+                self.fail("mirror: the normal has no direction - it is where the mirror's plane looks, such as [1, 0]")
+            return Image.mirrored(normal, about, shift)
         return Image.shifted(shift)
 
     # ---- what is added ----

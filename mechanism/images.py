@@ -49,7 +49,10 @@ class Image:
 
     @classmethod
     def mirrored(cls, normal: Sequence[Number], about: Sequence[Number], shift: Sequence[Number]) -> Image:
-        """Return the mirror with a normal n of any length: M = 1 - 2 n nᵀ/(n·n)."""
+        """Return the mirror with a normal n of any length but zero: M = 1 - 2 n nᵀ/(n·n)."""
+        if not any(isinstance(x, str) for x in normal):
+            longest = max(abs(x) for x in normal)  # so that no square vanishes
+            normal = [x / longest for x in normal]
         size = text(dot(normal, normal))
         rows = []
         for i, a in enumerate(normal):

@@ -133,13 +133,12 @@ def compare(
     return replace(there, singular=True) if there.rank > here.rank or there.mobility < here.mobility else here
 
 
-def too_small(model: Model, poses: Poses) -> bool:
-    """Return whether a body is so small beside the mechanism that the rank does not see what its turn does."""
-    system = Absolute(model)
+def seen(system: Absolute, poses: Poses) -> bool:
+    """Return whether the rank sees what every body's turn does: not that of one far smaller than the mechanism."""
     rows, columns, values = system.triplets(poses)
     largest = np.zeros(system.n_columns)
     np.maximum.at(largest, columns, np.abs(values / system.row_scale[rows] * system.column_scale[columns]))
-    return bool(largest.min(initial=np.inf) < 1e3 * RANK)
+    return bool(largest.min(initial=np.inf) > 1e3 * RANK)
 
 
 def nearby(model: Model, poses: Poses, unknown: Collection[str] | None = None, step: float = 0.02) -> Poses | None:

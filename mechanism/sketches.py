@@ -10,6 +10,7 @@ import numpy as np
 
 STEPS = 60  # of the way; each is closed by Newton-Raphson
 ITERATIONS = 4
+LEAST = 1e-300  # length, in place of zero
 BESIDE = 1e-6  # of the singular values: points on one line leave less, rounded as they may be
 
 
@@ -62,7 +63,9 @@ def fixes_axes(local: Any, sketch: Mapping[str, Any], parameters: Mapping[str, f
     whole = [(x, y) for x, y in places if x and y and len(x) == len(y) == 3 and np.isfinite([x, y]).all()]
     if len(whole) < 3:
         return False
-    inside, outside = (np.array(each) - np.mean(each, axis=0) for each in zip(*whole, strict=True))
+    # shares of the largest number: what is out of range is told later, and no square of it is needed here
+    inside, outside = (np.array(each) / max(np.abs(each).max(), LEAST) for each in zip(*whole, strict=True))
+    inside, outside = (each - each.mean(axis=0) for each in (inside, outside))
     sizes = np.linalg.svd(outside.T @ inside, compute_uv=False)
     return bool(sizes[1] > BESIDE * sizes[0])
 

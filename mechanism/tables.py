@@ -73,11 +73,11 @@ class Table:
 
 
 def tables_of(data: Any) -> list[str]:
-    """Return the files of tables that the values of a mechanism file name, in their order."""
-    if isinstance(data, str):
-        return [data] if data.strip().lower().endswith(".csv") else []
-    values = data.values() if isinstance(data, Mapping) else data if isinstance(data, list | tuple) else ()
-    return [name for value in values for name in tables_of(value)]
+    """Return the files that the values of a mechanism file may name as `table = "..."`, in their order."""
+    if isinstance(data, Mapping):
+        named = [data["table"]] if isinstance(data.get("table"), str) else []
+        return named + [name for value in data.values() for name in tables_of(value)]
+    return [name for value in data for name in tables_of(value)] if isinstance(data, list | tuple) else []
 
 
 def read_table(path: Path, where: str, name: str, variable: str = "t", period: float = 0.0) -> Table:

@@ -52,9 +52,10 @@ def _histories(kept: Kept, path: Path, names: Sequence[str] | None, varied: list
     from matplotlib.colors import Normalize
     from matplotlib.figure import Figure
 
-    owners = list(dict.fromkeys(name.rpartition(".")[0] for name in kept.series if name.endswith(".x")))
-    given = [*owners, *(n for n in kept.series if n.rpartition(".")[0] not in owners)][:FEW] if names is None else names
-    rows = [_curves(kept, path, name, owners) for name in given]
+    paths = [n[:-2] for n in kept.series if n.endswith(".x") and f"{n[:-2]}.y" in kept.series]
+    paths = [n for n in paths if f"{n}.z" not in kept.series]
+    given = [*paths, *(n for n in kept.series if n.rpartition(".")[0] not in paths)][:FEW] if names is None else names
+    rows = [row for name in given for row in _curves(kept, path, name, paths)]
     if not rows:
         raise InputError(f"{path}: the sweep kept nothing of its designs")
     figure = Figure(figsize=(7.6, 3.4 * len(rows) + 0.4), layout="constrained")
@@ -78,16 +79,23 @@ def _histories(kept: Kept, path: Path, names: Sequence[str] | None, varied: list
     return figure
 
 
-def _curves(kept: Kept, path: Path, name: str, owners: Sequence[str]) -> tuple[str | None, str, str]:
-    """Return the columns across (None: time) and upwards of a name, and what is written beside them."""
+def _curves(kept: Kept, path: Path, name: str, paths: Sequence[str]) -> list[tuple[str | None, str, str]]:
+    """Return the columns across (None: time) and upwards of a name, and what is written beside them.
+
+    A point of the plane is a path, anything else the columns of the file that have its name, each over time.
+    """
     head, _, tail = name.partition(".")
     short = tail if head in ("point", "body", "driver", "actuator") and tail else name
-    if short in owners and f"{short}.z" not in kept.series and f"{short}.y" in kept.series:
-        return f"{short}.x", f"{short}.y", f"{short}.y"
+    if short in paths:
+        return [(f"{short}.x", f"{short}.y", f"{short}.y")]
     for column in (name, short, f"joint.{name}", *(f"{short}.{s}" for s in ("angle", "value", "effort"))):
         if column in kept.series:
-            return None, column, column
-    known = [*owners, *kept.series, *kept.numbers]
+            return [(None, column, column)]
+    parts = [column for column in kept.series if column.rpartition(".")[0] == short]
+    if parts:
+        places = [column for column in parts if column[-2:] in (".x", ".y", ".z")]
+        return [(None, column, column) for column in places or parts]
+    known = [*paths, *kept.series, *kept.numbers]
     raise InputError(f"{path}: there is no {name}{listed(name, known)}")
 
 

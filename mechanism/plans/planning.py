@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -10,36 +11,45 @@ from ...common.blas import one_blas_thread
 from ...common.errors import AssemblyError, InputError
 from ..constraint_network import freedoms, rows
 from ..diagnosis import many
-from ..model import Model
+from ..model import FRAME, Model
 from ..naming import ordered
 from ..numbers.nominal import nominal
 from ..structure import Group, RankReport, Structure, analyse
 from .plan import GroupPlan
 
+FEW = 10  # iterations in which a group closes where the sketch is near
+
 
 def study(model: Model) -> Structure:
     """Return the structure: by the rank at the assembled pose where a count is not enough.
 
-    It is not in space, where it is not satisfied, and for groups of more than two bodies, whose lengths may be special:
-    a plate on three parallel cranks is no structure.
+    It is not in space, where it is not satisfied, and where lengths are special: a plate on three parallel cranks is no
+    structure.
     """
     counted = analyse(model)
     enough = model.space == "planar" and not (counted.free or counted.redundant)
-    if enough and all(len(group.bodies) <= 2 for group in counted.groups):
+    large = [group for group in counted.groups if len(group.bodies) > 2]
+    if enough and not large:
         return counted
     from ..assembly import assemble
-    from ..mobility import compare, nearby, too_small
+    from ..mobility import compare, nearby
 
     plain = nominal(model)  # the rank is that of all designs but special ones, which a run's residuals tell
     start = np.array([plain.simulation.start])
+    values = {n: float(d.motion(start)[0, 0]) for n, d in plain.drivers.items()}
+    if enough and not np.isfinite(list(values.values())).all():
+        return counted  # a run says which driver it is
     with one_blas_thread():
+        if enough and not any(_special(plain, group, values) for group in nominal(large)):
+            return counted
         try:
-            poses = assemble(plain, {n: float(d.motion(start)[0, 0]) for n, d in plain.drivers.items()})
+            poses = assemble(plain, values)
         except AssemblyError:
             return counted  # the count is all there is; a run says why it cannot be assembled
-        if enough and too_small(plain, poses):
-            return counted
-        found = compare(plain, poses, nearby(plain, poses))
+        second = nearby(plain, poses)
+        if enough and second is None:
+            return counted  # it moves to first order at most
+        found = compare(plain, poses, second)
     ranks = RankReport(
         found.mobility,
         {e.name: e.n_rows for e in found.redundant if not e.driver},
@@ -48,6 +58,28 @@ def study(model: Model) -> Structure:
         tuple(e.name for e in found.redundant if e.driver),
     )
     return analyse(model, ranks)
+
+
+def _special(model: Model, group: Group, values: Mapping[str, float]) -> bool:
+    """Return whether a group that its count determines can move all the same: alone, its neighbours as sketched."""
+    from ..absolute import Absolute
+    from ..assembly import close
+    from ..mobility import examine, seen
+
+    near = {FRAME, *group.bodies}
+    for pair in group.pairs:
+        near.update(pair.bodies if pair.carrier is None else (*pair.bodies, pair.carrier))
+    for driver in group.inputs:
+        near.update(driver.bodies)
+    alone = replace(
+        model,
+        bodies={name: body for name, body in model.bodies.items() if name in near},
+        joints={pair.name: pair for pair in group.pairs},
+        drivers={driver.name: driver for driver in group.inputs},
+    )
+    system = Absolute(alone, group.bodies)
+    poses = close(system, system.first(), values, FEW)
+    return poses is not None and seen(system, poses) and bool(examine(alone, poses, group.bodies).free)
 
 
 def studied(model: Model) -> Structure:

@@ -176,6 +176,14 @@ def test_a_design_with_another_decision_is_run_on_its_own() -> None:
     assert found.message[2] != ""
 
 
+def test_designs_out_of_reach_are_told_without_a_run_of_their_own() -> None:
+    """Bars too short to meet, by much or by little: no branches meet there, whatever stands in the rows by then."""
+    short = {"a": [2.0, 4.0, 4.0, 4.0], "b": [6.0, 0.9, 3.0, 0.9], "c": [5.0, 0.5, 0.9, 1.0999]}
+    found = four_bar().compile(points=["P"]).batch(short)
+    assert found.own_way.tolist() == [False] * 4
+    assert found.status.tolist() == [0, 2, 2, 2]
+
+
 def test_designs_with_other_inner_instants_do_not_share_what_is_kept() -> None:
     """A late start of the driver shifts where it is fast: as many instants lie elsewhere. B is on its circle."""
     m = four_bar()

@@ -182,17 +182,20 @@ def begun(output: Path, *arguments: Any) -> list[Path]:
     return sorted(output.with_name(f".{output.name}.parts").glob("block-*.npz"))
 
 
-def test_a_sweep_that_goes_on_does_not_mix_tables(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["drive.csv", "drive.txt"])
+def test_a_sweep_that_goes_on_does_not_mix_tables(tmp_path: Path, name: str) -> None:
     """The driver's table is changed while a sweep lies unfinished: no block of the old one is taken."""
     rows = "t,value\n" + "".join(f"{t},{{}}\n" for t in np.linspace(0, 1, 5))
-    table, values = tmp_path / "drive.csv", data()
-    values["drivers"]["theta"] = {"joint": values["drivers"]["theta"]["joint"], "table": "drive.csv"}
+    table, values = tmp_path / name, data()
+    values["drivers"]["theta"] = {"joint": values["drivers"]["theta"]["joint"], "table": name}
+    values["name"] = "what is called .csv"  # is no table, nor is the parameter
+    values["parameters"]["table"] = "2*a"
     designs = {"a": np.linspace(1.5, 2.5, 6000)}
     table.write_text(rows.format(*np.linspace(1.57, 4.5, 5)))
     assert begun(tmp_path / "mixed.nc", values, "four-bar", tmp_path, designs, ["max(P.y)"], TIMES)
     table.write_text(rows.format(*np.linspace(1.57, 1.0, 5)))
-    for name in ("mixed.nc", "fresh.nc"):
-        sweep(values, "four-bar", tmp_path, designs, ["max(P.y)"], TIMES, tmp_path / name)
+    for output in ("mixed.nc", "fresh.nc"):
+        sweep(values, "four-bar", tmp_path, designs, ["max(P.y)"], TIMES, tmp_path / output)
     assert (tmp_path / "mixed.nc").read_bytes() == (tmp_path / "fresh.nc").read_bytes()
 
 

@@ -43,6 +43,7 @@ theta = { joint = "A", angle = "pi/2 + w*t" }
 stop = 1
 step = 0.05
 """
+EXAMPLES = Path(__file__).parents[2] / "examples"
 MOTOR = '[actuators]\nmotor = { joint = "D" }\n'
 TIMES = np.linspace(0.0, 1.0, 21)
 
@@ -233,6 +234,31 @@ def test_pictures_of_series(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
         assert main(["plot", str(path), "--names", names, "-o", str(tmp_path / "q.svg")]) == 2
         assert message in " ".join(capsys.readouterr().err.split())
     other = tmp_path / "other.csv"
-    other.write_text("t,P.x\n0,1\n", "utf-8")
-    assert main(["plot", str(other), "-o", str(tmp_path / "q.svg")]) == 2
-    assert "this is no file of a sweep" in " ".join(capsys.readouterr().err.split())
+    for text in ("t,P.x\n0,1\n", "design,a,status,solved,t,P.x\n"):
+        other.write_text(text, "utf-8")
+        assert main(["plot", str(other), "-o", str(tmp_path / "q.svg")]) == 2
+        assert "this is no file of a sweep" in " ".join(capsys.readouterr().err.split())
+
+
+def test_pictures_of_points_in_space_and_of_one_component(tmp_path: Path) -> None:
+    """Each column over time, also where nothing is named."""
+    from assurgent.pictures.sweep_plot import sweep_figure
+
+    path, part = tmp_path / "s.nc", tmp_path / "x.csv"
+    values = tomllib.loads((EXAMPLES / "rssr.toml").read_text("utf-8"))
+    values["parameters"]["up"] = 0.0
+    values["points"]["A"][2] = "up"
+    sweep(values, "rssr", None, {"up": np.array([0.0, 0.01])}, None, TIMES, path)
+    with xr.open_dataset(path, engine="scipy") as kept:
+        place = kept["position"].sel(point="C").values
+        assert kept["point"].values.tolist() == ["B", "C"]  # once each, though both their bodies have them
+    for names in (["C"], None):
+        figure = sweep_figure(path, names)
+        shown = {str(ax.get_ylabel()): ax for ax in figure.axes}
+        assert ("C.z" in shown) == (names is not None)
+        assert all(str(ax.get_xlabel()) == "t [s]" for label, ax in shown.items() if "." in label)
+        if names:
+            assert [n for n in shown if "." in n] == ["C.x", "C.y", "C.z"]
+            assert np.array(shown["C.y"].lines[1].get_ydata()) == pytest.approx(place[1, :, 1])
+    sweep(data(), "four-bar", None, grid(["a=1:3:5"]), ["P.x"], TIMES, part)
+    assert len(sweep_figure(part).axes[0].lines) == 5

@@ -119,6 +119,36 @@ def test_the_nearest_miss_is_told_with_what_it_lacks(monkeypatch: pytest.MonkeyP
         synthesise(four_poses(64), "four poses", EXAMPLES)
 
 
+def test_a_mechanism_of_one_moving_point_may_be_as_small_as_it_likes() -> None:
+    """There are no two points whose distance could be too large."""
+    slope = 0.5
+    text = f"""
+format = 1
+name = "a slider"
+space = "planar"
+parameters = {{ a = {slope / 3} }}
+points = {{ P = [0, 0] }}
+[bodies]
+frame = {{ points = [] }}
+slider = {{ points = ["P"] }}
+[joints]
+G = {{ type = "P", bodies = ["frame", "slider"], at = "P", axis = ["a", 1] }}
+[drivers]
+x = {{ joint = "G", displacement = "t" }}
+[simulation]
+stop = 1
+step = 0.1
+[synthesis]
+kind = "path"
+point = "P"
+targets = [[{0.2 * slope}, 0.2], [{0.4 * slope}, 0.4]]
+variables = {{ a = [0.1, 2] }}
+require = {{ size = 1.0 }}
+"""
+    best = synthesise(tomllib.loads(text), "a slider", None).designs[0]
+    assert dict(best.parameters) == pytest.approx({"a": slope}, rel=1e-9)
+
+
 def test_freudenstein_is_exact() -> None:
     best = found("function-generator").designs[0]
     expected = {"a": 0.7821716313257134, "b": 0.8433574330062766, "c": 1.0296570903274256}

@@ -55,6 +55,7 @@ def test_a_copy_in_space_is_turned_about_an_axis(tmp_path: Path) -> None:
         ({"bodies": ["foot"], "turn": 3}, "'turn' is not known here"),
         ({"bodies": ["foot"], "mirror": [1, 0], "rotate": 1}, "rotate and mirror"),
         ({"bodies": ["foot"], "mirror": [1, 0, 0]}, "mirror is a list of 2 numbers"),
+        ({"bodies": ["foot"], "mirror": [0, 0.0]}, "mirror: the normal has no direction"),
         ({"bodies": ["foot"], "points": {"Q": "P"}}, "'Q' is no point of these bodies"),
         ({"bodies": ["upper_rod"], "move": [1, 0]}, "also a point of crank.*points = { P"),
         ({"bodies": ["foot"], "about": "Q", "move": [1, 0]}, "about: there is no point 'Q'"),
