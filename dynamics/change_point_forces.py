@@ -33,22 +33,25 @@ class Bridged:
 
 
 def bridged(solution: Solution, steps: Ints) -> dict[int, ChangePoint]:
-    """Return the change points over which some steps of a solution are bridged, the nearest for each step."""
+    """Return the change points over which some steps of a solution are bridged; the nearest for each step."""
     found: dict[int, ChangePoint] = {}
+    times = solution.time[steps]
     for point in (m for of_group in solution.course.change_points.values() for m in of_group):
-        for k in np.intersect1d(point.lanes(solution.time), steps).tolist():
-            t = solution.time[k]
-            if k not in found or abs(t - point.centre) < abs(t - found[k].centre):
+        for j in point.lanes(times).tolist():
+            k = int(steps[j])
+            if k not in found or abs(times[j] - point.centre) < abs(times[j] - found[k].centre):
                 found[k] = point
     return found
 
 
 def near_singular(solution: Solution, steps: Ints, forces: Forces) -> list[Bridged]:
     """Return the steps next to change points, by what is left there of the independence of all rows."""
-    points = bridged(solution, steps)
+    lanes_of: dict[ChangePoint, list[int]] = {}
+    for k, point in bridged(solution, steps).items():
+        lanes_of.setdefault(point, []).append(k)
     found = []
-    for point in dict.fromkeys(points.values()):
-        mine = np.array([k for k, other in points.items() if other is point], dtype=np.int64)
+    for point, own in lanes_of.items():
+        mine = np.array(own, dtype=np.int64)
         nodes = point.found(solution.time)[:2]
         nodes = nodes[nodes < solution.solved]
         lanes = np.union1d(mine, nodes)

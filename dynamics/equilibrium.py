@@ -34,6 +34,7 @@ Followed = tuple[
 ]
 
 ITERATIONS = 60
+MOST_STEPS = 50_000  # in which a change of the coordinates is followed: some seconds
 REST = 1e-11  # of the largest generalised force of the loads one by one
 LONGEST = 0.3  # radians, or parts of the size: the largest change of a coordinate in one iteration
 NONE = 1e-12  # of the terms whose sum a stiffness is: below, it is none
@@ -142,7 +143,12 @@ class _Still:
         """Go from one position to another in steps so small that every angle is followed, whole turns and all."""
         equations, count = self.equations, 1
         turned = self.instant(z, 0 * z).R[:, equations.model.dimension :, equations.free] @ (to - z)
-        count += int(np.abs(turned).max(initial=0.0) / LARGEST_WAY)
+        count += int(min(np.abs(turned).max(initial=0.0) / LARGEST_WAY, MOST_STEPS))
+        if count > MOST_STEPS:
+            raise AssemblyError(
+                f"{equations.model.origin or equations.model.name}: a body turns too often on the way to an "
+                "equilibrium - put the sketch nearer to it"
+            )
         for part in np.linspace(0.0, 1.0, count + 1)[1:]:
             found = self.instant(z + part * (to - z), 0 * z)
             equations.mechanics.accept(found, equations.free, 0 * z)

@@ -10,7 +10,7 @@ from ..common.errors import AssemblyError, InputError
 from ..mechanism.absolute import Absolute
 from ..mechanism.assembly import LinearizedRows, assemble
 from ..mechanism.joint_equations import Poses
-from ..mechanism.mobility import compare, nearby
+from ..mechanism.mobility import compare, examine, nearby
 from ..mechanism.model import Array, Model
 from .coordinates import JointCoordinate, driven_by
 from .orientation import assembled
@@ -53,7 +53,8 @@ def begin(model: Model) -> Start:
         _check_undisturbed(model, held, {name: values[name] for name in model.drivers})
         raise
     other = nearby(model, poses)
-    free = compare(model, poses, other).mobility - len(model.drivers)
+    found = compare(model, poses, other)
+    free = found.mobility - len(model.drivers)
     _check_counts(model, free)
     if not model.orientations:
         _check_independent(model, held, poses)
@@ -63,6 +64,8 @@ def begin(model: Model) -> Start:
         return Start(posture_of(poses, with_spins(model, system, poses, rates), t), poses, free, ())
     dead = _dead(system, poses, other, chosen)
     twist = _rates(model, system, poses, rates, dead)
+    if found.singular and any(rates.values()):
+        _check_branch(model, held, poses)
     return Start(posture_of(poses, twist, t), poses, free, () if dead else tuple(sorted(chosen)))
 
 
@@ -87,6 +90,17 @@ def _check_independent(model: Model, held: Model, poses: Poses) -> None:
         raise InputError(
             f"{model.origin or model.name}: [initial]: {', '.join(i.name for i in model.initial)} depend on each other "
             f"and leave {names} free - instead of one of them give a coordinate of joint {joints}"
+        )
+
+
+def _check_branch(model: Model, held: Model, poses: Poses) -> None:
+    """Refuse rates where branches meet: those of the joints given are the rates of more than one motion there."""
+    open_there = examine(held, poses).free
+    if open_there:
+        names = ", ".join(sorted({b for motion in open_there for b in motion.bodies}))
+        raise AssemblyError(
+            f"{model.origin or model.name}: at the start branches of the mechanism meet: with the rates given, {names} "
+            "can move on in more than one way - start elsewhere"
         )
 
 

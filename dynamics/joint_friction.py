@@ -69,10 +69,10 @@ class JointFriction:
                 fresh = np.where(blind, 0.0, self.efforts(directions, wrenches))
                 change, size = np.abs(fresh - resisting).max(axis=0, initial=0.0), np.abs(fresh).max(initial=0.0)
                 resisting = fresh
-                if change.max(initial=0.0) <= SETTLED * size:
-                    return found, wrenches
                 if not np.isfinite(size):
                     break
+                if change.max(initial=0.0) <= SETTLED * size:
+                    return found, wrenches
         raise JammedError(
             f"{self.where}: [joints] friction: at t = {bodies.time[np.argmax(change)]:.9g} s it grows with the "
             "reactions that it causes, and the mechanism jams - give smaller coefficients, or drive it elsewhere"

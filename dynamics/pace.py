@@ -30,6 +30,7 @@ SMALL = 1e-9, 1e-6  # of the largest value and slope of the run: smaller jumps a
 OFTEN = 0.25  # of all intervals: a function that jumps in more of them is left to the error control
 DEGREE = 8
 FOLLOWED = 1e-5  # of the range of a function: how far the polynomial may miss it
+ROUNDED = 1e-12  # of its largest value: what the polynomial misses by rounding, where it does not change
 ALIKE = 4.0  # by how much longest steps may differ within one stretch
 APART = 64  # floats between two breaks, at least
 
@@ -71,7 +72,8 @@ class Pace:
         x = np.unique(np.concatenate([np.linspace(start, end, count + 1), times, *knots]))
         x = x[(start <= x) & (x <= end)]
         found = _signals(functions, forces, x)
-        allowed = FOLLOWED * np.ptp(_own(found, forces), axis=1)
+        own = _own(found, forces)
+        allowed = np.maximum(FOLLOWED * np.ptp(own, axis=1), ROUNDED * np.abs(own).max(axis=1))
         breaks = _breaks(functions, forces, x, found)
         ends = [*breaks[breaks < end].tolist(), end]
         starts = [start, *np.nextafter(ends[:-1], np.inf).tolist()]
@@ -148,10 +150,14 @@ def _narrowed(
     functions: Sequence[Function], forces: Ints, row: int, which: Ints, low: Array, high: Array
 ) -> tuple[Array, Array, Array]:
     """Halve intervals, always going on with the half in which more happens, down to neighbours among the floats."""
-    own = np.arange(len(which))
+    mine = [np.flatnonzero(which == i) for i in range(len(functions))]
 
     def at(x: Array) -> Array:
-        return np.asarray(_signals(functions, forces, x)[row, which, own])
+        found = np.empty(len(which))
+        for i, k in enumerate(mine):
+            if len(k):
+                found[k] = _signals([functions[i]], forces[i : i + 1], x[k])[row, 0]
+        return found
 
     below, above = at(low), at(high)
     while True:

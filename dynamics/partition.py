@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..common.errors import AssurgentError, InputError
+from ..common.errors import AssemblyError, AssurgentError, InputError
 from ..mechanism.model import Array, Model
 from ..motion.outcome import Stop
 from .applied_loads import Applied
@@ -91,7 +91,9 @@ class Partition:
         self.equations = Equations(model, self.inertia, self.applied, mechanics)
         self.z = np.array([values[c] for c in self.chosen])
         self.zdot = np.array([rates[c] for c in self.chosen])
-        moved = self._moved(self.t, self.z, self.zdot)
+        moved = self.equations.moved(self.t, self.z, self.zdot)
+        if moved is None:
+            raise AssemblyError(f"{model.origin or model.name}: {self._stop(self.t).message}")
         self._accept(moved)
         self._last_weighed = (begun and begun.weighed) or self._weighed(moved)
         if begun:
@@ -383,17 +385,14 @@ class Partition:
         if group:
             plan = steps[group]
             where = f"group {group} (bodies {', '.join(plan.bodies)}; joints {', '.join(plan.joints)}) "
-        if jumped is not None:
-            return Stop(
-                t,
-                f"{where}at t = {t:.9g} s: the posture, its rates or the energy jump, however short the step - give a "
-                "smaller [simulation] tolerance or step, start elsewhere, or use the method global",
-            )
-        return Stop(
-            t,
-            f"{where}at t = {t:.9g} s: no set of joint coordinates carries the motion on: the mechanism is at a "
-            "bifurcation, or it cannot move further - start elsewhere, change a length, or use the method global",
-        )
+        why = (
+            "no set of joint coordinates carries the motion on: the mechanism is at a bifurcation, or it cannot move "
+            "further - start elsewhere, change a length, or use the method global"
+        ) if jumped is None else (
+            "the posture, its rates or the energy jump, however short the step - give a smaller [simulation] tolerance "
+            "or step, start elsewhere, or use the method global"
+        )  # fmt: skip
+        return Stop(t, f"{where}at t = {t:.9g} s: {why}")
 
 
 class _LostError(AssurgentError):

@@ -10,8 +10,7 @@ change point, through which the motion follows the tangent of its own branch; or
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,12 +26,11 @@ from .course import Course
 from .inner_times import MOST_INNER, turning
 from .joint_check import keep_joints
 from .jumps import begun
-from .run import Before, Solution, signs_at, solve, wound
+from .run import Solution, solve
+from .stretches import Way, covered, in_stretches
 from .sweeps import stop
 
-ROUNDS, FEW = 60, 8  # of looking and solving again: of a stretch of a run, and of a whole one
-WINDOW, BESIDE = 320, 32  # lanes of a stretch, and those at its ends that the next one looks at as well
-MOST = 64  # further lanes for one of a stretch
+FEW = 8  # rounds of looking and solving again of a whole run
 ZOOMS, SAMPLES = 16, 17
 TRIES = 3  # to settle the groups behind one that does not settle
 FINEST = 8  # spacings of time of a step that is not divided any more
@@ -51,7 +49,7 @@ def follow(program: Program, time: Array, method: str = "td", numbers: Array | N
     course = Course(list(known.extra), ramps=known.ramps)
     solution, settled = _rounds(run, course, FEW, most)
     if not settled:
-        course, settled = _in_stretches(run, known)
+        course, settled = in_stretches(run, known, _rounds)
         solution, settled = _rounds(run, course, FEW if settled else 1, most)
     doubt, tries = None, TRIES  # what is not certain is not shown
     while not settled and (found := _first_doubt(solution, course, run.horizon)) is not None:
@@ -74,19 +72,6 @@ def _first_doubt(solution: Solution, course: Course, horizon: float) -> tuple[st
     return None
 
 
-@dataclass(frozen=True)
-class Way:
-    """A run, or a stretch of one that goes on from a lane of the stretch before and is looked at up to a horizon."""
-
-    program: Program
-    time: Array
-    method: str
-    numbers: Array
-    stretch: bool = False
-    before: Before | None = None
-    horizon: float = np.inf
-
-
 def _rounds(run: Way, course: Course, rounds: int, most: int) -> tuple[Solution, bool]:
     """Solve and look, again and again, until nothing is due; False where that does not happen.
 
@@ -103,33 +88,6 @@ def _rounds(run: Way, course: Course, rounds: int, most: int) -> tuple[Solution,
             return solution, True
         left -= not run.stretch or course.met == known
     return solution, False
-
-
-def _in_stretches(run: Way, known: Course) -> tuple[Course, bool]:
-    """Follow a long run stretch by stretch, so that cost grows with its length; its course, and whether that is whole.
-
-    Where a stretch does not settle, nothing behind it is looked at.
-    """
-    base = wound(run.program, run.time, run.method, known, run.numbers)
-    most = MOST * WINDOW * max(1, len(run.program.sequence.groups) // 8)
-    course, own = Course(list(known.extra), ramps=known.ramps), Course(ramps=known.ramps)
-    before, first = None, 0
-    while True:
-        last = min(first + WINDOW, len(base) - 1)
-        horizon = float(base[last - BESIDE]) if last < len(base) - 1 else np.inf
-        stretch = Way(run.program, base[first : last + 1], run.method, run.numbers, True, before, horizon)
-        part, settled = _rounds(stretch, own, ROUNDS, most)
-        more = np.setdiff1d(part.time, base)
-        course.add(own, more)
-        if not settled or last == len(base) - 1 or (part.stop is not None and part.stop.time <= horizon):
-            break
-        bridged = _covered([m.reach for found in own.change_points.values() for m in found])
-        starts = [k for k in range(first + 1, last - 2 * BESIDE) if not bridged(base[k], base[k])]
-        first = starts[-1] if starts else last - 2 * BESIDE
-        lane = int(np.searchsorted(part.time, base[first]))
-        before = Before(part, lane, signs_at(part, lane), (float(base[0]), float(base[-1])))
-        own = own.since(float(base[first]), more)
-    return course, settled
 
 
 def step_of(solution: Solution, name: str) -> GroupStep:
@@ -228,8 +186,8 @@ def _spots(solution: Solution, step: GroupStep, course: Course) -> list[tuple[fl
     failed = ended is not None and ended.group == name and n < len(t) and ended.time == t[n]
     if failed:
         spots.append((float(t[max(n - 1, 0)]), float(t[n]), NEAR))
-    bridged = _covered([m.reach for m in course.change_points.get(name, [])])
-    cleared = _covered(course.clear.get(name, []))
+    bridged = covered([m.reach for m in course.change_points.get(name, [])])
+    cleared = covered(course.clear.get(name, []))
     due = []
     for low, high, mark in spots:
         if mark in behind:
@@ -238,20 +196,6 @@ def _spots(solution: Solution, step: GroupStep, course: Course) -> list[tuple[fl
         if mark != NOTHING and not (mark in (JUMP, LONG) and low in carried) and not bridged(low, high):
             due.append((low, high, mark))
     return due
-
-
-def _covered(stretches: list[tuple[float, float]]) -> Callable[[float, float], bool]:
-    """Return whether one of some stretches of time covers another."""
-    if not stretches:
-        return lambda low, high: False
-    begins, ends = np.array(sorted(stretches)).T
-    farthest = np.maximum.accumulate(ends)  # of all that have begun
-
-    def within(low: float, high: float) -> bool:
-        k = int(np.searchsorted(begins, low, side="right"))
-        return k > 0 and bool(farthest[k - 1] >= high)
-
-    return within
 
 
 def _end(solution: Solution, step: GroupStep, time: float, status: int) -> None:

@@ -36,7 +36,8 @@ class ChangePoint:
 
     def lanes(self, time: Array) -> Ints:
         """Return the lanes that follow from the nodes."""
-        return np.flatnonzero(np.abs(time - self.centre) < 0.99 * self.spacing)
+        first, last = self.centre - 0.99 * self.spacing, self.centre + 0.99 * self.spacing
+        return np.arange(np.searchsorted(time, first, side="right"), np.searchsorted(time, last))
 
     def weights(self, time: Array) -> Array:
         """Return what the values at the nodes weigh in those at some times, node x time."""

@@ -127,14 +127,15 @@ def refined(time: Array, counts: Ints) -> Array:
 def turning(solution: Solution) -> Array:
     """Return further times where a gear or the like turns too far between two lanes for what it drives.
 
-    Motion that is more than can be followed is refused; rates that grow without bound, towards a dead point, are not.
+    Motion that is more than can be followed is refused; rates that grow without bound, towards a dead point, are not,
+    nor are those behind it that have nothing to do with the angles.
     """
     rows, n = solution.program.turning_rows, solution.solved
     if not rows or n < 2:
         return np.zeros(0)
     rate, time = np.abs(solution.state[1, rows, :n]), solution.time[:n]
-    turns = np.array([np.maximum(rate[:, 1:], rate[:, :-1]), np.minimum(rate[:, 1:], rate[:, :-1])]).max(axis=1)
-    most, least = turns * np.diff(time) / LARGEST_TURN
-    keep_within_memory(solution.program, len(solution.asked), least.sum())
-    counts = np.ceil(np.minimum(most, MOST_INNER) * (1 - 1e-9)).astype(np.int64)
+    most, least = (f(rate[:, 1:], rate[:, :-1]) * np.diff(time) for f in (np.maximum, np.minimum))
+    least[np.abs(np.diff(solution.state[0, rows, :n])) > 2 * most + 2 * np.pi] = 0.0
+    keep_within_memory(solution.program, len(solution.asked), least.max(axis=0).sum() / LARGEST_TURN)
+    counts = np.ceil(np.minimum(most.max(axis=0) / LARGEST_TURN, MOST_INNER) * (1 - 1e-9)).astype(np.int64)
     return refined(time, counts) if counts.max() > 1 else np.zeros(0)

@@ -7,6 +7,9 @@ and followed in inner steps.
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
+from operator import itemgetter
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -117,12 +120,17 @@ def _ramp(time: Array, low: float, high: float) -> Ramp:
 
 
 def driven(program: Program, grid: Array, numbers: Array, found: tuple[Ramp, ...]) -> Array:
-    """Return value and three derivatives of every driver, on ramps in a straight line (order, driver, lane)."""
+    """Return value and three derivatives of every driver, on ramps in a straight line (order, driver, lane).
+
+    Of ramps, which follow each other in time, those are looked at that some times of the grid lie between.
+    """
     values = program.sequence.drive(grid, numbers)
-    for low, high in found:
+    some = found[bisect_right(found, grid[0], key=itemgetter(1)) : bisect_left(found, grid[-1], key=itemgetter(0))]
+    ends = program.sequence.drive(np.array(some).ravel(), numbers)[0] if some else None
+    for k, (low, high) in enumerate(some):
         lanes = slice(np.searchsorted(grid, low, side="right"), np.searchsorted(grid, high))
-        if lanes.start < lanes.stop:
-            first, last = program.sequence.drive(np.array([low, high]), numbers)[0].T
+        if ends is not None and lanes.start < lanes.stop:
+            first, last = ends[:, 2 * k], ends[:, 2 * k + 1]
             slope = (last - first) / (high - low)
             values[:, :, lanes] = 0.0
             values[0, :, lanes] = (first + np.outer(grid[lanes] - low, slope)).T

@@ -186,7 +186,9 @@ def _verified(solution: Solution, step: GroupStep, lanes: Any) -> GroupVerificat
     derivation, symbolic, sampler = _derived(group.name)
     size = solution.size
     scale = np.array([size if s.startswith(("x_", "y_", "z_")) else 1.0 for s in group.dependent])
-    lanes = lanes[quality(solution, step)[0][lanes] >= BLURRED]  # where branches meet there is nothing to compare
+    clear = quality(solution, step)[0]  # of large groups it falls with the size of the mechanism
+    # where branches meet there is nothing to compare
+    lanes = lanes[clear[lanes] >= BLURRED * min(1.0, np.nanmax(clear))]
     if not len(lanes):
         raise InputError(
             f"{step.plan.name}: at none of these instants it is clear of where branches meet - give others"

@@ -9,7 +9,7 @@ import pytest
 from scipy.integrate import solve_ivp
 from scipy.optimize import fsolve
 
-from assurgent.common.errors import InputError
+from assurgent.common.errors import AssurgentError, InputError
 from assurgent.dynamics.forward import simulate
 from assurgent.dynamics.inverse import inverse
 from assurgent.mechanism.reader import loads
@@ -184,3 +184,38 @@ def test_wrong_friction_is_told() -> None:
         loads(PENDULUM.replace("coefficient = 0.4", "coefficient = -0.4"), "pendulum.toml")
     with pytest.raises(InputError, match=r"\[joints\] O.friction: of the methods of simulate only global"):
         simulate(loads(PENDULUM, "pendulum.toml"), np.array([0.0, 0.1]), "partition")
+
+
+def test_friction_that_grows_without_bound_jams() -> None:
+    """Rounds of friction that overflow are no forces: efforts of 1e154 N m had been given."""
+    text = """
+format = 1
+space = "planar"
+points = { A = [0, 0], B = [0, 1], C = [1.2, 0] }
+[bodies]
+frame = { points = ["A"] }
+crank = { points = ["A", "B"], length = 1 }
+rod = { points = ["B", "C"], length = 1.5 }
+slider = { points = ["C"], mass = 1 }
+[joints]
+A = { type = "R", bodies = ["frame", "crank"], at = "A" }
+B = { type = "R", bodies = ["crank", "rod"], at = "B" }
+C = { type = "R", bodies = ["rod", "slider"], at = "C" }
+[joints.S]
+type = "P"
+bodies = ["frame", "slider"]
+at = "C"
+axis = [1, 0]
+through = "A"
+friction = { coefficient = COEFFICIENT, speed = 0.001 }
+[drivers]
+a = { joint = "A", angle = "pi/2 + t" }
+[forces]
+F = { body = "slider", point = "C", force = [100, 0] }
+"""
+    free = inverse(loads(text.replace("COEFFICIENT", "0.5"), "crank"), np.array([0.0, 0.1])).results.drivers["a"].effort
+    assert free is not None
+    assert np.abs(free).max() < 1e3
+    for coefficient in ("1.3", "3", "20"):
+        with pytest.raises(AssurgentError, match=r"at t = .* the mechanism jams"):
+            inverse(loads(text.replace("COEFFICIENT", coefficient), "crank"), np.array([0.0, 0.1]))

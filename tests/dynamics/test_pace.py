@@ -151,8 +151,32 @@ def test_breaks_are_found_to_the_last_digit(read):
         ]
 
 
-@pytest.mark.parametrize("torque", ["1.5", "3*t + 1", "sin(t)", "t^2"])
+@pytest.mark.parametrize("torque", ["1.5", "1.1 + 0*t", "1.1*(sin(t)^2 + cos(t)^2)", "3*t + 1", "sin(t)", "t^2"])
 def test_what_changes_slowly_leaves_the_steps_alone(read, torque):
     pace = Pace(read(WHEEL.format(torque=torque)), 0.0, np.linspace(0, 4, 9))
     assert pace.ends == [4.0]
     assert pace.longest[0] >= 1.0
+
+
+def test_every_function_is_looked_at_where_it_jumps_alone(read, monkeypatch):
+    """Halving went over all functions at the jumps of all: the square of their number."""
+    from assurgent.dynamics import pace
+
+    looked = []
+
+    def counted(functions, forces, x):
+        looked.append(len(functions) * len(x))
+        return signals(functions, forces, x)
+
+    signals = pace._signals
+    monkeypatch.setattr(pace, "_signals", counted)
+    counts = []
+    for n in (4, 16):
+        looked.clear()
+        forces = "".join(f'f{i} = {{ body = "a", torque = "if(t < 1 + {i}/50, 0, 1)" }}\n' for i in range(n))
+        found = Pace(
+            read(WHEEL.format(torque="1").replace("[simulation]", forces + "[simulation]")), 0.0, np.array([4.0])
+        )
+        assert sum(found.breaks) == n
+        counts.append(sum(looked))
+    assert counts[1] < 5 * counts[0]

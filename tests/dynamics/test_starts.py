@@ -321,3 +321,38 @@ a = { joint = "O", angle = 0, rate = 1e-3 }
     found = simulate(read(text), np.linspace(0, 1e-3, 3)).results
     assert found.joints["A"].rate == pytest.approx(np.full(3, 1e3), rel=1e-9)
     assert found.independent[0] == ("O",)
+
+
+PARALLELOGRAM = """
+format = 1
+space = "planar"
+gravity = [0, -9.81]
+points = {{ A = [0, 0], B = [2, 0], C = [7, 0], D = [5, 0] }}
+[bodies]
+frame = {{ points = ["A", "D"] }}
+crank = {{ points = ["A", "B"], mass = 1, inertia = 0.1 }}
+rod = {{ points = ["B", "C"], mass = 1, inertia = 0.1 }}
+rocker = {{ points = ["D", "C"], mass = 1, inertia = 0.1 }}
+[joints]
+A = {{ type = "R", bodies = ["frame", "crank"], at = "A" }}
+B = {{ type = "R", bodies = ["crank", "rod"], at = "B" }}
+C = {{ type = "R", bodies = ["rod", "rocker"], at = "C" }}
+D = {{ type = "R", bodies = ["frame", "rocker"], at = "D" }}
+[initial]
+a = {{ joint = "A", angle = 0, rate = {rate} }}
+[simulation]
+stop = 0.2
+step = 0.1
+"""
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_rate_where_branches_meet_is_that_of_none(read, method):
+    """The least of the rates left open is on neither branch: energies went off by a fifth, without a word."""
+    with pytest.raises(AssemblyError, match=r"at the start branches of the mechanism meet: .*start elsewhere"):
+        simulate(read(PARALLELOGRAM.format(rate=2)), method=method)
+
+
+def test_rest_where_branches_meet_is_told_in_words(read):
+    with pytest.raises(AssemblyError, match="no set of joint coordinates carries the motion on"):
+        simulate(read(PARALLELOGRAM.format(rate=0)), method="partition")

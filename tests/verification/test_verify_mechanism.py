@@ -136,3 +136,13 @@ def test_compare_as_the_contract_says(capsys: pytest.CaptureFixture[str], tmp_pa
     assert picture.stat().st_size > 1000
     assert main(["compare", file, "--methods", "tdd"]) == 2
     assert "did you mean 'td'" in capsys.readouterr().err
+
+
+def test_a_mechanism_of_a_millimetre_is_verified_like_one_of_a_metre(tmp_path: Path) -> None:
+    """The conditioning of a large group falls with the square of its size, whatever its pose."""
+    text = (EXAMPLES / "stewart-platform.toml").read_text("utf-8")
+    for name, value in (("R", 1.0), ("r", 0.6), ("h", 1.1)):
+        assert f"\n{name} = {value}" in text
+        text = text.replace(f"\n{name} = {value}", f"\n{name} = {value / 1000}")
+    (tmp_path / "small.toml").write_text(text.replace("0.08*", "0.00008*"))
+    assert checked.verify_mechanism(load(tmp_path / "small.toml")).passed
