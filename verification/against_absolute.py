@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..common.turns import next_to
 from ..mechanism.absolute import Absolute
 from ..mechanism.assembly import follow
 from ..mechanism.body_motion import BodyMotion
@@ -125,8 +126,16 @@ def differences(model: Model, motions: dict[str, BodyMotion], results: Results) 
         found = results.bodies[name]
         if motion.angle is not None:
             assert found.angle is not None
-            for order, turn in enumerate((found.angle, found.angular_velocity, found.angular_acceleration)):
-                note(order, turn, motion.angle[order], 1.0)
+            # a run counts turns from its start, which may lie before the first of these instants
+            angle = motion.angle[0] - motion.angle[0, 0] + next_to(motion.angle[0, 0], found.angle[0])
+            for order, (turn, theirs) in enumerate(
+                (
+                    (found.angle, angle),
+                    (found.angular_velocity, motion.angle[1]),
+                    (found.angular_acceleration, motion.angle[2]),
+                )
+            ):
+                note(order, turn, theirs, 1.0)
         elif not body.rod:
             assert found.rotation is not None
             assert motion.rotation is not None

@@ -178,11 +178,12 @@ def test_the_cost_of_jumps_grows_with_their_number() -> None:
     from assurgent.motion.kinematics import prepare
 
     program = prepare(crank_rocker("floor(1000*t)/100").model())[1]
-    numbers, ramps = program.sequence.numbers, tuple((k / 1000, k / 1000 + 1e-9) for k in range(1, 1000))
-    grid = np.array([0.4995, 0.5 + 5e-10, 0.5005])
+    numbers, ramps = program.sequence.numbers, tuple((k / 1000 - 1e-9, k / 1000) for k in range(1, 1000))
+    grid = np.array([0.4995, 0.5 - 5e-10, 0.5005])
     calls: list[int] = []
     drive = program.sequence.drive
     program.sequence.drive = lambda x, *rest: calls.append(len(x)) or drive(x, *rest)  # type: ignore[method-assign,assignment,func-returns-value]
     value = driven(program, grid, numbers, ramps)
     assert sum(calls) == len(grid) + 2  # the ends of one ramp
-    assert value[0, 0] == pytest.approx([4.99, 4.995, 5.0], abs=1e-6)
+    assert value[1, 0] == pytest.approx([0.0, 1e7, 0.0], rel=1e-6)  # up by 0.01 within the ramp
+    assert value[0, 0, ::2] == pytest.approx([4.99, 5.0], abs=1e-12)
