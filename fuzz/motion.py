@@ -15,6 +15,8 @@ from .reading import Problem
 
 Array = NDArray[np.float64]
 SINGULAR = 3e5  # condition from which values come from both sides of the instant
+SOON = 1e-4  # of the run: in so little time a body that has come as far as it is followed is at infinity
+TORN = 1e-3  # of the size: by so much quintics from both sides do not miss each other where branches meet
 PAD = 0.02  # of the run: how far the oracle looks beyond its end
 
 
@@ -212,7 +214,8 @@ def _follow(found: Motion, model: tuple[Any, ...], q: Array, start: float, stop:
             if T[-1] < stop:
                 found.status, found.lost = "lost", float(T[-1])
                 found.infinite = bool(np.max(np.abs(Q[-1])) > 30 + np.max(np.abs(Q[0])))
-                found.lost += _left(Q[-1], V[-1], A[-1]) if found.infinite and problem.space == 2 else 0.0
+                further = _left(Q[-1], V[-1], A[-1]) if found.infinite and problem.space == 2 else 0.0
+            found.lost += left if left < SOON * span else 0.0  # else another body is lost, and this one merely far away
             break
         if end in breaks:
             q, ok = fo.carried(model, found.keep, Q[-1], fo.drive_at(model, last), fo.drive_at(model, end + eps))
@@ -248,7 +251,8 @@ def _both_sides(
     """Replace values where branches meet by the quintic through well-conditioned nodes on both sides.
 
     Returned is how far a quintic through the next wider nodes is from it, n x 3 for values and rates: beyond its error.
-    Where the quintic leaves the constraints by more, no branches meet: a point is merely far away between the nodes.
+    Where the quintic leaves the constraints by more, or says nothing, no branches meet: a point is merely far away
+    between the nodes.
     """
     T, C = nodes[0], nodes[4]
     blur = np.zeros((len(times), 3))
@@ -260,7 +264,7 @@ def _both_sides(
         near, wide = (_quintic(nodes, before[-n], after[n - 1], times[k]) for n in (1, 2))
         apart = [np.max(np.abs(x - y)) for x, y in zip(near, wide, strict=True)]
         phi, _, _ = fo.fill(model, near[0], np.zeros_like(near[0]), fo.drive_at(model, times[k]))
-        if np.max(np.abs(phi)) > 2 * apart[0] + 1e-9:
+        if apart[0] > TORN or np.max(np.abs(phi)) > 2 * apart[0] + 1e-9:
             continue
         q[k], v[k], a[k] = near
         blur[k] = apart
