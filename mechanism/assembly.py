@@ -41,7 +41,8 @@ class LinearizedRows:
         kept = s > RANK * s[0] if len(s) else s > 0
 
         def solve(rhs: Array, damping: float) -> Array:
-            filtered = np.where(kept, s / np.where(kept, s * s + damping, 1.0), 0.0)
+            # s / (s² + damping), without squares that overflow
+            filtered = np.where(kept, 1.0 / np.where(kept, s + damping / np.where(kept, s, 1.0), 1.0), 0.0)
             return np.asarray(Vt.T @ (filtered * (U.T @ rhs)))
 
         return solve
