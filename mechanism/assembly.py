@@ -90,6 +90,7 @@ def close(system: Absolute, start: Poses, values: Mapping[str, float], n_iterati
     return poses if closed and not system.flipped(poses) else None
 
 
+@np.errstate(over="ignore", invalid="ignore")  # of sizes whose squares are out of range, which then are not assembled
 def attempt(system: Absolute, start: Poses, values: Mapping[str, float], n_iterations: int = ITERATIONS) -> Poses:
     """Return the poses with the smallest gap that damped Gauss-Newton finds from `start`."""
     poses = system.remember(start)
