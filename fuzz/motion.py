@@ -215,7 +215,8 @@ def _follow(found: Motion, model: tuple[Any, ...], q: Array, start: float, stop:
                 found.status, found.lost = "lost", float(T[-1])
                 found.infinite = bool(np.max(np.abs(Q[-1])) > 30 + np.max(np.abs(Q[0])))
                 further = _left(Q[-1], V[-1], A[-1]) if found.infinite and problem.space == 2 else 0.0
-            found.lost += left if left < SOON * span else 0.0  # else another body is lost, and this one merely far away
+                # else another body is lost, and this one merely far away
+                found.lost += further if further < SOON * span else 0.0
             break
         if end in breaks:
             q, ok = fo.carried(model, found.keep, Q[-1], fo.drive_at(model, last), fo.drive_at(model, end + eps))

@@ -18,6 +18,7 @@ from ..runtime.parallel import threads as using_threads
 from ..runtime.program import GroupStep, Program, build
 from ..runtime.time_functions import check_times
 from .branches import follow
+from .modes import row_size
 from .outcome import Outcome
 from .reported import reported
 from .results import Results, vectors_of
@@ -122,9 +123,7 @@ def diagnostics(solution: Solution, structure: Structure) -> dict[str, object]:
         if not isinstance(step, GroupStep) or n == 0:
             continue
         least, at, residual = solution.report[step.plan.name][:3].tolist()
-        # rows are squares of lengths, and, where the group finds directions or angles, numbers of order one
-        lengths = all(s.startswith(("x_", "y_", "z_")) for s in step.solver.group.dependent)
-        relative = residual / (solution.size**2 if lengths else max(1.0, solution.size**2))
+        relative = residual / row_size(step, solution.size)
         worst = max(worst, relative)
         found: dict[str, object] = {
             "type": step.plan.type,

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .run import Solution
 
 TRIES = 60
+LOOSE = 1e-3  # of the squared size (or one, of directions): a larger residual is no assembly
 SEED = 20_240_229  # fixed: the modes of a mechanism are numbered the same way every time
 
 
@@ -94,6 +95,12 @@ def _scale(symbol: str, size: float) -> float:
     return size if symbol.startswith(("x_", "y_", "z_")) else 1.0
 
 
+def row_size(step: GroupStep, size: float) -> float:
+    """Return what residuals of a group are measured by: squares of lengths, and numbers of order one for directions."""
+    lengths = all(_scale(s, 0.0) == 0.0 for s in step.solver.group.dependent)
+    return size**2 if lengths else max(1.0, size**2)
+
+
 def newton_modes(
     solution: Solution, step: GroupStep, start: Array, scale: Array, every: bool
 ) -> tuple[AssemblyMode, ...]:
@@ -103,6 +110,7 @@ def newton_modes(
     place = sequence.numbers_of(step, numbers)[1]  # a part of the numbers themselves
     rng = np.random.default_rng(SEED)
     edges, signs = np.array([0, 1], dtype=np.int64), np.zeros((1, max(sequence.n_signs, 1)))
+    quality = np.empty((3, 1, len(solution.time)))
     found: list[Array] = []
     for attempt in range(TRIES):
         spread = 0.0 if attempt == 0 else 0.05 * 1.12 ** (attempt % 30)
@@ -111,6 +119,12 @@ def newton_modes(
         sequence.run("td", solution.time, solution.state, edges, signs, [item], modes=closed, numbers=numbers)
         if not closed[0]:
             continue
+        sequence.run(
+            "quality", solution.time, solution.state, edges, signs, [item], out=quality, report=np.zeros((0, 0)),
+            block=1, numbers=numbers,
+        )  # fmt: skip
+        if not quality[1, 0, 0] <= LOOSE * row_size(step, solution.size):
+            continue  # so far away that no step is seen, which does not close it
         phi = solution.state[0, step.phi_rows, 0]
         if not any(np.max(np.abs(phi - other) / scale) < 1e-6 for other in found):
             found.append(phi)

@@ -17,7 +17,8 @@ def hull(points: Array) -> Array:
     spots = sorted({(float(x), float(y)) for x, y in points})
     if len(spots) < 3:
         return np.array(spots)
-    flat = 1e-9 * float(np.max(np.ptp(points, axis=0))) ** 2  # corners flatter than this are none
+    extent = float(np.max(np.ptp(points, axis=0)))
+    flat = 1e-9 * extent * extent  # corners flatter than this are none
 
     def half(ordered: list[tuple[float, float]]) -> list[tuple[float, float]]:
         chain: list[tuple[float, float]] = []
@@ -64,7 +65,7 @@ def block(centre: Array, axis: Array, length: float, height: float) -> Array:
 def hatching(start: Array, end: Array, depth: Array, spacing: float) -> list[Array]:
     """Return short slanted strokes from a line towards `depth`, the sign of solid ground."""
     span = end - start
-    n = max(2, round(float(np.linalg.norm(span)) / spacing))
+    n = max(2, round(float(np.hypot(*span)) / spacing))
     slant = span / n * 0.9
     return [np.array([p, p - slant + depth]) for p in (start + span * (k + 0.9) / n for k in range(n))]
 

@@ -36,7 +36,7 @@ def driven_distances(
             continue
         foot, head = (results.points[name].position for name in driver.points)
         way = head - foot
-        distance = np.linalg.norm(way, axis=1)
+        distance = np.hypot.reduce(way, axis=1)
         if not len(distance) or np.nanmin(distance) <= 0:
             continue
         rotation = _along(way / distance[:, None])
@@ -94,7 +94,7 @@ def _parts(
 def _bar(ends: Array, half: float) -> Array:
     """Return a rectangle about a line."""
     way = ends[1] - ends[0]
-    side = across(way / float(np.linalg.norm(way))) * half
+    side = across(way / float(np.hypot.reduce(way))) * half
     return outlines.hull(np.array([ends[0] - side, ends[1] - side, ends[1] + side, ends[0] + side]))
 
 

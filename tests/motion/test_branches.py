@@ -187,3 +187,34 @@ def test_what_is_suspicious_everywhere_is_not_solved_anew_step_by_step(monkeypat
     with pytest.raises(AssemblyError, match=r"g4-.* at t = 0 s: .*dead point"):
         m.run(method="global-sparse")
     assert calls < 1000
+
+
+def test_what_does_not_close_is_no_assembly_however_far_away() -> None:
+    """With a guide 5e29 m away Newton went on until no step was seen: a crank of half a metre was 2.6e26 m long."""
+    from assurgent.mechanism.reader import loads
+
+    text = """
+format = 1
+space = "planar"
+points = { O = [0, 0], A = [0, 0.5], C = [2, 0], W = [2.3, 0.4], K = [2, 5e29] }
+[bodies]
+frame = { points = ["O", "C"] }
+crank = { points = ["O", "A"] }
+rack = { points = ["A"] }
+saddle = { points = ["C", "K"] }
+wheel = { points = ["C", "W"] }
+[joints]
+O = { type = "R", bodies = ["frame", "crank"], at = "O" }
+A = { type = "R", bodies = ["crank", "rack"], at = "A" }
+S = { type = "P", bodies = ["saddle", "rack"], at = "A", through = "K", axis = [1, 0] }
+C = { type = "R", bodies = ["frame", "saddle"], at = "C" }
+D = { type = "R", bodies = ["frame", "wheel"], at = "C" }
+M = { type = "rack", bodies = ["wheel", "rack"], radius = 0.5, axis = [1, 0] }
+[drivers]
+theta = { joint = "D", angle = "atan2(0.4, 0.3) + 0.5*sin(t)" }
+"""
+    near = run(loads(text.replace("5e29", "0.5"), "rack"), np.array([0.0])).results
+    assert near.diagnostics["max_residual"] < 1e-12  # type: ignore[operator]
+    stop = run(loads(text, "rack"), np.array([0.0])).stop
+    assert stop is not None
+    assert "cannot be closed" in stop.message
