@@ -10,6 +10,7 @@ import hashlib
 import json
 import shutil
 import zipfile
+import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,6 +32,10 @@ from .sweep_names import ENDINGS
 
 NUMBERS = 2_000_000  # kept by a block at most
 LARGEST = 5_000  # designs of a block at most
+
+
+# what opening a damaged archive may raise
+DAMAGED = (zipfile.BadZipFile, zlib.error, ValueError, RuntimeError)
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,7 +185,7 @@ class _Store:
         try:
             with zipfile.ZipFile(self._place(k)) as file:
                 return file.testzip() is None
-        except (OSError, zipfile.BadZipFile):
+        except (*DAMAGED, OSError):
             return False
 
     def put(self, k: int, block: Block) -> None:

@@ -124,7 +124,8 @@ def _nearest_miss(problem: SynthesisProblem, checker: Checker, candidates: list[
         advice = "give more starts, another seed, or require less"
     problem.signs = nearest.signs
     why = _design(problem, checker, polished(problem, nearest), nearest.sketched)
-    return f"; the nearest miss has the objective {nearest.cost:.6g}, but {why} - {advice}"
+    lacks = f", but {why}" if isinstance(why, str) else ""  # its targets were out of order before the last steps
+    return f"; the nearest miss has the objective {nearest.cost:.6g}{lacks} - {advice}"
 
 
 def _holding(
