@@ -92,6 +92,7 @@ def sweep(
             kept[k] = block
         else:
             store.put(k, block)
+        del block  # before the next one takes its room
         done += blocks[k][1] - blocks[k][0]
         report(done, len(values))
     if store is not None:
@@ -130,7 +131,8 @@ def _done(
         # blocks by one thread each, or, where there are too few of them, each block by all threads
         each, at_once = (threads, 1) if len(todo) < 2 * checked(threads) else (1, threads)
         found = ahead(lambda k: sweeper.block(values[slice(*blocks[k])], each), todo, at_once)
-        yield from zip(todo, found, strict=True)
+        for k in todo:  # zip would hold a block while the next one is made
+            yield k, next(found)
         return
     try:
         import distributed

@@ -143,7 +143,7 @@ class Sweeper:
                 answers = self._reduced(values[piece], reduced[piece])
             else:
                 answers = self._solve(values[piece], kept[piece])
-                for a in range(piece.start, piece.stop, FEW if len(self._plan) else len(values)):
+                for a in range(piece.start, piece.stop if len(self._plan) else piece.start, FEW):
                     some = slice(a, min(a + FEW, piece.stop))
                     self._reduce(kept[some], answers[a - piece.start :], reduced[some])
             found["status"][piece], found["solved"][piece] = answers[:, 0], answers[:, 1]
