@@ -206,12 +206,16 @@ def follow(model, keep, q, start, stop, longest):  # type: ignore[no-untyped-def
 @njit(cache=True)
 def carried(model, keep, q, before, after):  # type: ignore[no-untyped-def]
     """Return the configuration when the drivers go from one set of values to another in a straight line (a jump)."""
-    steps = 200
-    for k in range(1, steps + 1):
-        drive = before + (after - before) * (k / steps)
-        q, total, last = newton(model, keep, q, drive, 8)
-        if not (last < 1e-8 and np.max(np.abs(total)) < 0.2):
+    done, step = 0.0, 1 / 200
+    while done < 1.0:
+        share = min(done + step, 1.0)
+        p, total, last = newton(model, keep, q, before + (after - before) * share, 8)
+        if last < 1e-8 and np.max(np.abs(total)) < 0.2:
+            q, done, step = p, share, min(2 * step, 1 / 200)
+        elif step < 1e-9:
             return q, False
+        else:
+            step /= 2
     return q, True
 
 

@@ -15,6 +15,7 @@ from .reading import Problem
 
 Array = NDArray[np.float64]
 SINGULAR = 3e5  # condition from which values come from both sides of the instant
+MET = 1e9  # condition at which branches do meet, as far as digits tell
 SOON = 1e-4  # of the run: in so little time a body that has come as far as it is followed is at infinity
 TORN = 1e-3  # of the size: by so much quintics from both sides do not miss each other where branches meet
 PAD = 0.02  # of the run: how far the oracle looks beyond its end
@@ -207,6 +208,8 @@ def _follow(found: Motion, model: tuple[Any, ...], q: Array, start: float, stop:
         rest = looked[driven < 0.03 * np.max(driven)]
         found.touched += rest[fo.sampled(model, found.keep, T, Q, V, A, rest)[3] > 1e3].tolist()
         found.singular += [float(t) for t in T[C > SINGULAR]]
+        if len(T) == 1 and fo.NEARLY < C[0] < MET:  # beside a dead point, and too near for the oracle's own steps
+            status = fo.ENDLESS
         if status == fo.ENDLESS:
             found.status = "endless"
             return
