@@ -151,6 +151,8 @@ def _bar() -> Iterator[Callable[[int, int], None]]:
 
 
 def _sweep_table(found: Sweep) -> None:
+    from ..designs.sweep import counted
+
     numbers = [n for n, a in found.found.items() if a.ndim == 1 and n not in ("status", "solved")]
     table = Table()
     for name in (*found.parameters, "status", "solved", *numbers):
@@ -161,8 +163,7 @@ def _sweep_table(found: Sweep) -> None:
         cells += [f"{found.found[n][k]:.6g}" for n in ("status", "solved", *numbers)]
         table.add_row(*cells)
     out.print(table)
-    whole = int(np.sum(found.status == 0))
-    out.print(f"{count} designs, {whole} whole; -o OUT.nc (.zarr .parquet .csv) keeps them all", highlight=False)
+    out.print(f"{counted(found.status)}; -o OUT.nc (.zarr .parquet .csv) keeps them all", highlight=False)
 
 
 # ---- synthesise -----------------------------------------------------------------------------------------------------

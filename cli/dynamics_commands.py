@@ -98,8 +98,11 @@ def force_table(results: Results, model: Model) -> Table:
     from ..motion.quantities import efforts_of
 
     efforts = efforts_of(results, model)
-    reactions = dict(list((results.reactions or {}).items())[: max(1, (out.width - 12 * (1 + len(efforts))) // 12)])
-    table = Table()
+    every = results.reactions or {}
+    reactions = dict(list(every.items())[: max(1, (out.width - 12 * (1 + len(efforts))) // 12)])
+    left = list(every)[len(reactions) :]
+    more = f"not shown, but in -o FILE: reactions of {', '.join(map(escape, left))}" if left else None
+    table = Table(caption=more, caption_justify="left")
     table.add_column("t s", justify="right")
     for name, unit, _ in efforts:
         table.add_column(f"{escape(name)} {unit}", justify="right")

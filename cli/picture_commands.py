@@ -85,6 +85,10 @@ def command_plot(options: argparse.Namespace) -> int:
         from ..designs.sweep_plan import split as names_of
         from ..pictures.sweep_plot import sweep_figure
 
+        given = (("over", options.over), ("unit", options.unit), ("reactions", options.reactions))
+        unused = [f"--{name}" for name, value in (*given, ("energy", options.energy or None)) if value is not None]
+        if unused:
+            raise InputError(f"plot: {', '.join(unused)}: is for results - a sweep is drawn over its parameters")
         names = None if options.names is None else names_of(options.names)
         _save_figure(sweep_figure(Path(options.file), names), path)
         return 0

@@ -73,7 +73,7 @@ def sweep(
     """
     if isinstance(dask, int) and dask < 1:
         raise InputError(f"workers {dask}: at least one process is needed - leave it out, or give 2")
-    if output is not None:
+    if output is not None and not _is_store(output):
         check_target(output, ENDINGS)
     names = tuple(designs)
     sweeper = Sweeper(data, origin, folder, names, want, times)
@@ -96,10 +96,22 @@ def sweep(
         done += blocks[k][1] - blocks[k][0]
         report(done, len(values))
     if store is not None:
-        store.finish()
+        tell(counted(store.finish()))
         return None
     found = {name: np.concatenate([kept[k][name] for k in sorted(kept)]) for name in kept[0]}
     return Sweep(dict(designs), sweeper.time, sweeper.labels(), found)
+
+
+def counted(status: Array) -> str:
+    """Return how many designs there are, how many of them are whole, and what became of the others."""
+    ways = {1: "lost on the way", 2: "not assembled", 3: "wrong"}
+    others = [f"{n} {what}" for k, what in ways.items() if (n := int(np.sum(status == k)))]
+    return f"{len(status)} designs, {', '.join([f'{int(np.sum(status == 0))} whole', *others])}"
+
+
+def _is_store(output: Path) -> bool:
+    """Return whether a Zarr store is there, whose place a new one takes as files do."""
+    return output.suffix == ".zarr" and (output / ".zgroup").is_file()
 
 
 def _blocks(sweeper: Sweeper, count: int) -> list[tuple[int, int]]:
@@ -196,10 +208,10 @@ class _Store:
             block = {}
         write_whole(self._place(k), lambda part: _save(part, block))
 
-    def finish(self) -> None:
-        """Make the output of the blocks, whole, and remove them."""
+    def finish(self) -> Array:
+        """Make the output of the blocks, whole, and remove them; the status of every design."""
         if self.zarr is not None:
-            self.zarr.finish()
+            status = self.zarr.finish()
             old = self.parts / "old"
             if self.output.exists():
                 self.output.replace(old)
@@ -208,7 +220,9 @@ class _Store:
             found = [dict(np.load(self._place(k))) for k in range(len(self.blocks))]
             every = {name: np.concatenate([b[name] for b in found]) for name in found[0]}
             write(self.output, self.sweeper, self.values, every)
+            status = every["status"]
         shutil.rmtree(self.parts, ignore_errors=True)
+        return status
 
 
 def _says(note: Path, key: str) -> bool:

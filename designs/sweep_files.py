@@ -106,7 +106,7 @@ class ZarrTarget:
         try:
             import zarr
         except ImportError:
-            raise InputError(f"{path.name}: needs the package zarr: pip install 'assurgent[cluster]'") from None
+            raise InputError("sweeps to .zarr need the package zarr: pip install 'assurgent[cluster]'") from None
         self.zarr, self.path, self.sweeper, self.values, self.blocks = zarr, path, sweeper, values, blocks
         self.group: Any = zarr.open_group(str(path), mode="a", zarr_format=2)
 
@@ -128,8 +128,8 @@ class ZarrTarget:
             target = self._array(name, (len(self.values), *array.shape[1:]), dtype, dims)
             target[first:last] = array.astype(dtype)
 
-    def finish(self) -> None:
-        """Write the coordinates and the index that readers look at first."""
+    def finish(self) -> Array:
+        """Write the coordinates and the index that readers look at first; the status of every design."""
         for k, name in enumerate(self.sweeper.names):
             self._array(name, (len(self.values),), np.float64, ("design",))[:] = self.values[:, k]
         names = {d for name in self.group.array_keys() for d in self.group[name].attrs["_ARRAY_DIMENSIONS"]}
@@ -143,3 +143,4 @@ class ZarrTarget:
         about = {"format": 1, "mechanism": self.sweeper.model.name, "swept": ",".join(self.sweeper.names)}
         self.group.attrs.update({**about, "coordinates": " ".join(coordinates)})
         self.zarr.consolidate_metadata(str(self.path), zarr_format=2)
+        return np.asarray(self.group["status"][:])

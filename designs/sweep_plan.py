@@ -124,6 +124,8 @@ def _want(text: str, names: Mapping[str, Sequence[str]], suffixes: Suffixes) -> 
     if text in WHOLE:
         return Want(text, "", how=text)
     match = re.fullmatch(r"(\w+)\((.*)\)", text)
+    if match and match[1] not in REDUCTIONS and (near := nearest(match[1], REDUCTIONS)):
+        raise InputError(f"want {text}: there is no number {match[1]}(..){near}")
     if not match or match[1] not in REDUCTIONS:
         return _series(text, text, names, suffixes)
     found = _series(text, match[2].strip(), names, suffixes)
@@ -161,5 +163,6 @@ def _series(text: str, what: str, names: Mapping[str, Sequence[str]], suffixes: 
         raise InputError(f"want {text}: there is no '{what}'{nearest(what, has)} - there are {', '.join(has)}")
     every = [*names["points"], *names["bodies"], *names["joints"], *names["drivers"], *WHOLE]
     every += [f"{n}.effort" for n in (*names["drivers"], *names["actuators"])]
-    more = f"; numbers are {', '.join(f'{r}(..)' for r in REDUCTIONS)}, {', '.join(WHOLE)}"
+    listed = ", ".join([*names["points"], *names["bodies"]][:12])
+    more = f" - there are {listed}; numbers are {', '.join(f'{r}(..)' for r in REDUCTIONS)}, {', '.join(WHOLE)}"
     raise InputError(f"want {text}: there is no series '{what}'{nearest(what, every)}{more}")

@@ -1,5 +1,5 @@
-"""Pictures of a sweep: a heat map over two parameters on a grid, parallel coordinates of all of them otherwise, for
-numbers of designs; for series a line per design, paths of points in the plane.
+"""Pictures of a sweep. Numbers of designs: curves over one parameter, heat maps over two on a grid, otherwise parallel
+coordinates; for series a line per design, paths of points in the plane.
 """
 
 from __future__ import annotations
@@ -20,28 +20,43 @@ if TYPE_CHECKING:
 
 MOST_LINES = 2_000
 MOST_CURVES = 60  # designs whose series are drawn: more hide each other
+MOST_PANELS = 4
 FEW = 3  # series that are drawn where none is named
 
 
 def sweep_figure(path: Path, names: Sequence[str] | None = None) -> Figure:
-    """Return the picture of numbers, or of series, that a sweep kept (the first number unless something is named)."""
+    """Return the picture of numbers, or of series, that a sweep kept: of all numbers unless something is named."""
     from matplotlib.figure import Figure
 
     kept = read_sweep(path)
     columns = {**kept.parameters, **kept.numbers}
     varied = [n for n, values in kept.parameters.items() if np.ptp(values) > 0]
-    chosen = [*kept.numbers][:1] if names is None else [n for n in names if n in kept.numbers]
+    chosen = [*kept.numbers] if names is None else [n for n in names if n in kept.numbers]
     if not chosen or (names is not None and len(chosen) < len(names)):
         if chosen:
             raise InputError(f"plot: {', '.join(chosen)}: numbers of designs are drawn apart from series - name either")
         return _histories(kept, path, names, varied)
-    figure = Figure(figsize=(6.8, 5.2), layout="constrained")
     axes = [np.unique(columns[n]) for n in varied]
-    if len(varied) == 2 and len(chosen) == 1 and len(axes[0]) * len(axes[1]) == len(columns[chosen[0]]):
-        _heat_map(figure, columns, varied, axes, chosen[0])
+    on_grid = len(varied) == 2 and len(axes[0]) * len(axes[1]) == len(columns[chosen[0]])
+    panels = chosen[:MOST_PANELS] if on_grid or len(varied) == 1 else []
+    figure = Figure(figsize=(6.8, 5.2 if len(panels) < 2 else 0.6 + 2.6 * len(panels)), layout="constrained")
+    places: Any = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0] if panels else []
+    for ax, name in zip(places, panels, strict=True):
+        if on_grid:
+            _heat_map(figure, ax, columns, varied, axes, name)
+        else:
+            _curve(ax, columns[varied[0]], columns[name], name)
+    if panels:
+        places[-1].set_xlabel(varied[0], fontsize=FONT)
     else:
         others = [n for n in kept.numbers if n not in chosen] if len(chosen) == 1 else []
-        _parallel(figure, columns, [*varied, *others, *chosen])
+        # the first number colours the lines, unless they are named
+        _parallel(figure, columns, [*varied, *others, *(chosen if names else chosen[::-1])])
+    missing = int(np.isnan([columns[n] for n in panels or chosen]).any(axis=0).sum())
+    told = [f"{missing} of {len(columns[chosen[0]])} designs are not whole"] if missing else []
+    told += [f"{len(panels)} of {len(chosen)} numbers: --names chooses others"] if 0 < len(panels) < len(chosen) else []
+    if told:
+        figure.suptitle("; ".join(told), fontsize=FONT)
     return figure
 
 
@@ -99,15 +114,23 @@ def _curves(kept: Kept, path: Path, name: str, paths: Sequence[str]) -> list[tup
     raise InputError(f"{path}: there is no {name}{listed(name, known)}")
 
 
-def _heat_map(figure: Any, columns: dict[str, Any], varied: list[str], axes: list[Any], chosen: str) -> None:
-    ax = figure.add_subplot()
+def _curve(ax: Any, x: Any, y: Any, name: str) -> None:
+    order = np.argsort(x)
+    ax.plot(x[order], y[order], marker="." if len(x) <= MOST_CURVES else "", linewidth=1.2)
+    ax.set_xlim(x.min(), x.max())  # also where designs are not whole
+    ax.set_ylabel(name, fontsize=FONT)
+    ax.grid(alpha=0.3)
+
+
+def _heat_map(
+    figure: Any, ax: Any, columns: dict[str, Any], varied: list[str], axes: list[Any], chosen: str
+) -> None:  # fmt: skip
     places = [np.searchsorted(axes[k], columns[n]) for k, n in enumerate(varied)]
     image = np.full((len(axes[1]), len(axes[0])), np.nan)
     image[places[1], places[0]] = columns[chosen]
     mesh = ax.pcolormesh(axes[0], axes[1], np.ma.masked_invalid(image), shading="nearest", cmap="viridis")
     ax.set_facecolor("#dddddd")  # what is not whole
     figure.colorbar(mesh, ax=ax, label=chosen)
-    ax.set_xlabel(varied[0], fontsize=FONT)
     ax.set_ylabel(varied[1], fontsize=FONT)
 
 
@@ -132,7 +155,8 @@ def _parallel(figure: Any, columns: dict[str, Any], names: list[str]) -> None:
     for k in places.tolist():
         ax.axvline(k, color="#444444", linewidth=0.8)
         for value, end, off in ((high[k], 1, 4), (low[k], 0, -11)):
-            style = {"textcoords": "offset points", "ha": "center", "fontsize": FONT - 1}
+            style = {"textcoords": "offset points", "ha": "center", "fontsize": FONT - 1, "zorder": 5}
+            style["bbox"] = {"facecolor": "white", "edgecolor": "none", "pad": 0.6}
             ax.annotate(f"{value:.4g}", (k, end), xytext=(0, off), **style)
     ax.set_xticks(places, names, fontsize=FONT)
     ax.tick_params(axis="x", pad=14)

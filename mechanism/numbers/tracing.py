@@ -83,7 +83,11 @@ def trace(
     tape, traced = Tape(), dict[str, Any](settings)
     for name in chosen:
         if name not in table:
-            raise InputError(f"{origin}: [parameters] {name}: there is no such parameter{nearest(name, list(table))}")
+            known = list(table)
+            there = f" - there are {', '.join(known[:12])}" if known else ": the file has no [parameters]"
+            raise InputError(
+                f"{origin}: [parameters] {name}: there is no such parameter{nearest(name, known) or there}"
+            )
         value = settings.get(name, table[name])
         if isinstance(value, str):  # a formula, overridden by numbers from here on
             value = from_data(data, origin, settings, folder, text, path).parameters[name]

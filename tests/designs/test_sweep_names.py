@@ -262,3 +262,62 @@ def test_pictures_of_points_in_space_and_of_one_component(tmp_path: Path) -> Non
             assert np.array(shown["C.y"].lines[1].get_ydata()) == pytest.approx(place[1, :, 1])
     sweep(data(), "four-bar", None, grid(["a=1:3:5"]), ["P.x"], TIMES, part)
     assert len(sweep_figure(part).axes[0].lines) == 5
+
+
+def test_pictures_of_numbers(tmp_path: Path) -> None:
+    """Curves over one parameter, a heat map each over two, lines through all otherwise; what is not whole is told."""
+    from assurgent.pictures.sweep_plot import sweep_figure
+
+    numbers, one, two, many = ["max(P.x)", "max(P.y)"], *(tmp_path / f"{n}.csv" for n in ("one", "two", "many"))
+    sweep(data(), "four-bar", None, grid(["a=1:8:8"]), numbers, TIMES, one)
+    curves = sweep_figure(one)
+    kept = read_sweep(one).numbers
+    assert [ax.get_ylabel() for ax in curves.axes] == numbers
+    for ax, name in zip(curves.axes, numbers, strict=True):
+        assert np.array(ax.lines[0].get_ydata()) == pytest.approx(kept[name], nan_ok=True)
+        assert ax.get_xlim() == (1.0, 8.0)  # also where no design is whole
+    lost = int(np.isnan(kept["max(P.x)"]).sum())
+    assert 0 < lost < 8
+    assert str(curves.get_suptitle()) == f"{lost} of 8 designs are not whole"
+    assert [ax.get_ylabel() for ax in sweep_figure(one, numbers[1:]).axes] == numbers[1:]
+    sweep(data(), "four-bar", None, grid(["a=1:2:4", "b=5.8:6.2:3"]), numbers, TIMES, two)
+    maps = sweep_figure(two).axes
+    assert [ax.get_ylabel() for ax in maps] == ["b", "b", *numbers]  # the maps, then their bars
+    sweep(data(), "four-bar", None, hypercube(["a=1:2", "b=5.8:6.2"], 9, 1), numbers, TIMES, many)
+    lines = sweep_figure(many).axes[0]
+    assert [label.get_text() for label in lines.get_xticklabels()] == ["a", "b", *numbers[::-1]]
+
+
+@pytest.mark.parametrize("ending", ["csv", "zarr"])
+def test_how_many_designs_are_whole_is_told_and_a_sweep_takes_the_place_of_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], ending: str
+) -> None:
+    if ending == "zarr":
+        pytest.importorskip("zarr")
+    mechanism, path = tmp_path / "m.toml", tmp_path / f"s.{ending}"
+    mechanism.write_text(TEXT, "utf-8")
+    for count in (8, 15):
+        command = ["sweep", str(mechanism), "--over", f"a=1:8:{count}", "--want", "max(P.x)", "-o", str(path)]
+        assert main(command) == 0
+        whole = int(np.isfinite(read_sweep(path).numbers["max(P.x)"]).sum())
+        assert 0 < whole < count
+        assert f"{count} designs, {whole} whole, {count - whole} lost on the way" in capsys.readouterr().err
+    (tmp_path / "other.zarr").mkdir()
+    assert main([*command[:-1], str(tmp_path / "other.zarr")]) == 2
+    assert "this is a folder" in capsys.readouterr().err
+
+
+def test_nearest_names_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    mechanism = tmp_path / "m.toml"
+    mechanism.write_text(TEXT, "utf-8")
+    for over, want, message in (
+        ("q=1:2:3", "max(P.x)", "there is no such parameter - there are a, b, c"),
+        ("a=1:2:3", "rnge(P.x)", "did you mean 'range'"),
+        ("a=1:2:3", "max(F.x)", "there are A, D, B"),
+    ):
+        assert main(["sweep", str(mechanism), "--over", over, "--want", want]) == 2
+        assert message in " ".join(capsys.readouterr().err.split())
+    path = tmp_path / "s.csv"
+    assert main(["sweep", str(mechanism), "--over", "a=1:2:3", "--want", "max(P.x)", "-o", str(path)]) == 0
+    assert main(["plot", str(path), "--over", "a", "-o", str(tmp_path / "s.png")]) == 2
+    assert "--over: is for results" in " ".join(capsys.readouterr().err.split())
