@@ -52,7 +52,10 @@ MUTATIONS = tuple(
         )),
         ("losses between two instants", (BRANCHES, "elif not any(_mend(", "elif True or not any(_mend(")),
         ("the own branch behind a change point", (CHANGES, "found.sort(key=lambda f: f[0])", "found.reverse()")),
-        ("digits beside a change point", ("motion/course.py", "< 0.99 * self.spacing", "< 0.0 * self.spacing")),
+        ("digits beside a change point", (
+            "motion/course.py", "self.centre - 0.99 * self.spacing, self.centre + 0.99 * self.spacing",
+            "self.centre, self.centre",
+        )),
         ("drivers that rest at a change point", (CHANGES, "RESTING = 1e-4", "RESTING = -1.0")),
         ("points that leave for infinity", (SEQUENCER, "ASTRAY = 0.15", "ASTRAY = 1e9")),
         ("false losses of Newton", (

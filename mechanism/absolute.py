@@ -147,7 +147,7 @@ class Absolute:
                 if j.follower is not None and j.follower.direction is not None:
                     axis_b[k, :2] = j.follower.direction
             if i.axis is not None:
-                axis_b[k] = i.axis / np.linalg.norm(i.axis)
+                axis_b[k] = i.axis / np.hypot.reduce(i.axis)  # without squares, which may be out of range
             if i.driver is not None and i.driver.ends is not None:
                 for block, end in zip((a, b), i.driver.ends, strict=True):
                     block[k, : len(end)] = end

@@ -37,6 +37,8 @@ class LinearizedRows:
     def _dense(self, poses: Poses) -> Callable[[Array, float], Array]:
         system = self.system
         J = system.jacobian(poses) / system.row_scale[:, None] * system.column_scale
+        if not np.isfinite(J).all():  # out of range: there is no step from here
+            J = np.zeros_like(J)
         U, s, Vt = np.linalg.svd(J, full_matrices=False)
         kept = s > RANK * s[0] if len(s) else s > 0
 

@@ -78,3 +78,10 @@ def test_sparse_least_squares_close_the_same_poses(tmp_path: Path, monkeypatch: 
         np.testing.assert_allclose(sparse.origin, dense.origin, atol=ROUNDING)
         if text == FOUR_BAR:  # the spin of a rod is of no account
             np.testing.assert_allclose(sparse.angle, dense.angle, atol=ROUNDING)
+
+
+def test_a_rod_of_no_length_is_told_in_words(tmp_path: Path) -> None:
+    """Its axis is out of range, and the matrix of a step has no singular values: that is no reason for a traceback."""
+    m = model(tmp_path, RSSR.replace("length = 3.6", "length = 5e-324"))
+    with pytest.raises(AssemblyError, match="cannot be assembled"):
+        assemble(m, {"theta": 1.2})
