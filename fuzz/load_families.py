@@ -43,10 +43,10 @@ def load(d: Drawing, lively: bool = True) -> None:
             k = round(d.between(5, 60), 1)
             d.forces["s1"] = {"type": "spring", "between": [a, end], "stiffness": k, "length": 0.5, **fields}
     pins = [j for j, f in d.joints.items() if f["type"] == "R"]
-    if d.chance(0.5) and pins and d.d == 2:
+    for n, pin in enumerate(pins if d.chance(0.5) and d.d == 2 else ()):  # at every pin: few begin beyond half a turn
         fields = {"damping": round(d.between(0.1, 1.0), 2)} if lively and d.chance(0.5) else {}
         angle = round(d.between(-3, 3), 2)
-        d.forces["s2"] = {"type": "torsion-spring", "joint": d.pick(pins), "stiffness": 7.5, "angle": angle, **fields}
+        d.forces[f"s{n + 2}"] = {"type": "torsion-spring", "joint": pin, "stiffness": 7.5, "angle": angle, **fields}
 
 
 def inverse_planar(d: Drawing) -> None:

@@ -46,12 +46,11 @@ MUTATIONS = tuple(
             "motion/inner_times.py", "return refined(time, counts) if counts.max() > 1 else np.zeros(0)",
             "return np.zeros(0)",
         ), ("common/turns.py", "return np.where(coarse, np.minimum", "return np.where(coarse & False, np.minimum")),
-        ("whole turns of torsion springs", (
-            "dynamics/applied_loads.py", "near = driver[1] * self.model.drivers[driver[0]].motion(bodies.time)[0]",
-            "near = bodies.turn[0, two] * 0.0",
-        )),
+        ("whole turns of joints and their torsion springs", (
+            "runtime/output_items.py", "return begun(value) - value", "return 0.0",
+        ), ("motion/measure.py", "first = begun(angle[0]) if stated", "first = angle[0] if stated")),
         ("losses between two instants", (BRANCHES, "elif not any(_mend(", "elif True or not any(_mend(")),
-        ("the own branch behind a change point", (CHANGES, "found.sort(key=lambda f: f[0])", "found.reverse()")),
+        ("the own branch behind a change point", (CHANGES, "found.sort(key=lambda f: f[0])", "found.sort(key=lambda f: -f[0])")),
         ("digits beside a change point", (
             "motion/course.py", "self.centre - 0.99 * self.spacing, self.centre + 0.99 * self.spacing",
             "self.centre, self.centre",
