@@ -50,7 +50,7 @@ MUTATIONS = tuple(
             "runtime/output_items.py", "return begun(value) - value", "return 0.0",
         ), ("motion/measure.py", "first = begun(angle[0]) if stated", "first = angle[0] if stated")),
         ("losses between two instants", (BRANCHES, "elif not any(_mend(", "elif True or not any(_mend(")),
-        ("the own branch behind a change point", (CHANGES, "found.sort(key=lambda f: f[0])", "found.sort(key=lambda f: -f[0])")),
+        ("the own branch behind a change point", (CHANGES, "sort(key=lambda f: f[0])", "sort(key=lambda f: -f[0])")),
         ("digits beside a change point", (
             "motion/course.py", "self.centre - 0.99 * self.spacing, self.centre + 0.99 * self.spacing",
             "self.centre, self.centre",
