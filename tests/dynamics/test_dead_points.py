@@ -98,19 +98,28 @@ B = { type = "R", bodies = ["frame", "b"], at = "B" }
 P = { type = "R", bodies = ["a", "k"], at = "P" }
 Q = { type = "R", bodies = ["b", "k"], at = "Q" }
 [initial]
-a = { joint = "A", angle = 1.2, rate = 9 }
+a = { joint = "A", angle = 1.2, rate = RATE }
 """
 
 
 @pytest.mark.parametrize("method", ["global", "semirecursive-1"])
 def test_a_stop_where_branches_meet_says_so(read, method):
-    """A smaller tolerance would stop at the same instant; partition follows the cranks on, which stay parallel."""
-    times = np.linspace(0, 1, 51)
-    outcome = simulate(read(PARALLELOGRAM), times, method=method)
-    assert outcome.stop is not None
-    assert "singular position, where its branches meet" in outcome.stop.message
-    assert "use the method partition" in outcome.stop.message
-    assert "tolerance" not in outcome.stop.message
-    passed = simulate(read(PARALLELOGRAM), times)
-    assert passed.stop is None
-    assert passed.results.joints["B"].angle == pytest.approx(passed.results.joints["A"].angle, abs=1e-7)
+    """A smaller tolerance would stop at the same instant; partition follows the cranks on, which stay parallel.
+
+    Whether a step comes so near to the position that no digits are left is chance: other methods pass or say why not.
+    """
+    times, stopped = np.linspace(0, 1, 51), 0
+    for rate in (8.5, 8.9, 9.1, 9.7, 10.3):
+        mechanism = read(PARALLELOGRAM.replace("RATE", str(rate)))
+        outcome = simulate(mechanism, times, method=method)
+        joints = outcome.results.joints
+        assert joints["B"].angle == pytest.approx(joints["A"].angle, abs=1e-7)
+        if outcome.stop is not None:
+            stopped += 1
+            assert "singular position, where its branches meet" in outcome.stop.message
+            assert "use the method partition" in outcome.stop.message
+            assert "tolerance" not in outcome.stop.message
+        passed = simulate(mechanism, times)
+        assert passed.stop is None
+        assert passed.results.joints["B"].angle == pytest.approx(passed.results.joints["A"].angle, abs=1e-7)
+    assert stopped > 0
