@@ -27,6 +27,7 @@ from .records import Recorded, results, told_of_reactions, without_spin
 from .repeated_simulation import Begun
 
 FINER = 4  # times that more instants are noted for the rotation of rods, and for the turns of spatial joints
+MOST_STEPS = 20_000_000  # of a fixed length: half a minute
 MOST_NOTED = 2_000_000  # instants
 
 
@@ -65,6 +66,8 @@ def simulate(
         raise InputError(f"candidates: the method {method} chooses no joint coordinates - use the method partition")
     asked, begins = times_of(model, times), model.simulation.start
     check_times(model, asked)
+    if fixed_step is not None and asked[-1] - begins > MOST_STEPS * fixed_step > 0:
+        raise InputError(f"fixed_step {fixed_step:g}: takes more than {MOST_STEPS:,} steps - give a longer one")
     begun = begun or Begun(model)
     start = begun.start = begun.start or _started(model)
     if start.free == 0:

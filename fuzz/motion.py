@@ -9,14 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import qr
-from scipy.optimize import minimize_scalar
 
 from . import following as fo
 from .reading import Problem
 
 Array = NDArray[np.float64]
 SINGULAR = 3e5  # condition from which values come from both sides of the instant
-REST = 1e-6  # of the largest rate of a driver: it rests
 MET = 1e9  # condition at which branches do meet, as far as digits tell
 SOON = 1e-4  # of the run: in so little time a body that has come as far as it is followed is at infinity
 TORN = 1e-3  # of the size: by so much quintics from both sides do not miss each other where branches meet
@@ -41,7 +39,6 @@ class Motion:
     singular: list[float] = field(default_factory=list)  # times at which branches come very near
     keep: Any = None
     touched: list[float] = field(default_factory=list)  # drivers rest where branches meet: nobody can decide there
-    resting: list[float] = field(default_factory=list)  # the same, to all digits: a run has to stop there
     infinite: bool = False  # lost because a body goes to infinity
     begin: Array = field(default_factory=lambda: np.zeros(0))  # configuration at the start
     speed: float = 0.0  # fastest turn or translation between instants
@@ -210,8 +207,6 @@ def _follow(found: Motion, model: tuple[Any, ...], q: Array, start: float, stop:
         driven = fo.fastest_drive(model, looked)
         rest = looked[driven < 0.03 * np.max(driven)]
         found.touched += rest[fo.sampled(model, found.keep, T, Q, V, A, rest)[3] > 1e3].tolist()
-        still = _rests(model, looked, driven)
-        found.resting += still[fo.sampled(model, found.keep, T, Q, V, A, still)[3] > SINGULAR].tolist()
         found.singular += [float(t) for t in T[C > SINGULAR]]
         if len(T) == 1 and fo.NEARLY < C[0] < MET:  # beside a dead point, and too near for the oracle's own steps
             status = fo.ENDLESS
@@ -244,20 +239,6 @@ def _follow(found: Motion, model: tuple[Any, ...], q: Array, start: float, stop:
         solved.append((mine, q_, v_, a_, c_, blur))
     joined = [np.concatenate(x) for x in zip(*solved, strict=True)]
     found.time, found.q, found.v, found.a, found.condition, found.blur = joined
-
-
-def _rests(model: tuple[Any, ...], looked: Array, driven: Array) -> Array:
-    """Return the instants within a piece at which all drivers rest, however short, told from their fastest rate."""
-    low = 1 + np.flatnonzero((driven[1:-1] <= driven[:-2]) & (driven[1:-1] <= driven[2:]) & (driven[1:-1] > 0))
-    found = []
-    for k in low[driven[low] < 0.03 * np.max(driven)].tolist():
-        least = minimize_scalar(
-            lambda t: float(fo.fastest_drive(model, np.array([t]))[0]), bounds=(looked[k - 1], looked[k + 1]),
-            method="bounded", options={"xatol": 1e-12 * abs(looked[-1] - looked[0])},
-        )  # fmt: skip
-        if least.fun < REST * np.max(driven):
-            found.append(float(least.x))
-    return np.array(found)
 
 
 def _left(q: Array, v: Array, a: Array) -> float:

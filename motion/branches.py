@@ -153,8 +153,9 @@ def _mend(solution: Solution, name: str, course: Course, horizon: float = np.inf
             course.change_points.setdefault(name, []).append(change_point)
             return True  # what lies beyond is on another branch
         else:
-            course.clear.setdefault(name, []).append((low, float(times[-1]) if kind == "through" else high))
-            if kind == "through":
+            further = kind == "through" and len(times) > 0  # none where digits of time end
+            course.clear.setdefault(name, []).append((low, float(times[-1]) if further else high))
+            if further:
                 course.extra += times.tolist()
                 again = True
     return again

@@ -297,3 +297,18 @@ def test_wrong_input_is_told(mechanisms, read):
     massless = mechanisms.PENDULUM.replace("mass = 2", "mass = 0").replace("inertia = 0.05", "inertia = 0")
     with pytest.raises(InputError, match="mass"):
         simulate(read(massless))
+
+
+def test_a_fixed_step_that_would_never_end_is_refused() -> None:
+    from assurgent.facade import Mechanism
+
+    m = Mechanism("pendulum")
+    m.gravity = [0, -9.81]
+    m.point("O", (0, 0))
+    m.point("A", (1, 0))
+    m.body("frame", ["O"])
+    m.body("arm", ["O", "A"], mass=1)
+    m.joint("O", "R", ["frame", "arm"], at="O")
+    with pytest.raises(InputError, match="takes more than 20,000,000 steps"):
+        m.simulate(times=[0, 0.1], fixed_step=1e-12)
+    assert len(m.simulate(times=[0, 0.1], fixed_step=1e-4).time) == 2
