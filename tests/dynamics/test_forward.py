@@ -307,7 +307,7 @@ def test_a_fixed_step_that_would_never_end_is_refused() -> None:
     m.point("O", (0, 0))
     m.point("A", (1, 0))
     m.body("frame", ["O"])
-    m.body("arm", ["O", "A"], mass=1)
+    m.body("arm", ["O", "A"], mass=1, inertia=1)
     m.joint("O", "R", ["frame", "arm"], at="O")
     with pytest.raises(InputError, match="takes more than 20,000,000 steps"):
         m.simulate(times=[0, 0.1], fixed_step=1e-12)
