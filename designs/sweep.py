@@ -32,8 +32,6 @@ from .sweep_names import ENDINGS
 
 NUMBERS = 2_000_000  # kept by a block at most
 LARGEST = 5_000  # designs of a block at most
-
-
 # what opening a damaged archive may raise
 DAMAGED = (zipfile.BadZipFile, zlib.error, ValueError, RuntimeError)
 

@@ -128,14 +128,9 @@ def differences(model: Model, motions: dict[str, BodyMotion], results: Results) 
             assert found.angle is not None
             # a run counts turns from its start, which may lie before the first of these instants
             angle = motion.angle[0] - motion.angle[0, 0] + next_to(motion.angle[0, 0], found.angle[0])
-            for order, (turn, theirs) in enumerate(
-                (
-                    (found.angle, angle),
-                    (found.angular_velocity, motion.angle[1]),
-                    (found.angular_acceleration, motion.angle[2]),
-                )
-            ):
-                note(order, turn, theirs, 1.0)
+            note(0, found.angle, angle, 1.0)
+            note(1, found.angular_velocity, motion.angle[1], 1.0)
+            note(2, found.angular_acceleration, motion.angle[2], 1.0)
         elif not body.rod:
             assert found.rotation is not None
             assert motion.rotation is not None
