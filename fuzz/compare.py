@@ -110,6 +110,9 @@ def compared(case: Case, oracle: Motion, answer: Answer) -> Verdict:
     gone = "goes to infinity" if oracle.infinite else "comes apart"
     if answer.kind == "whole" and oracle.status == "lost" and at_most < len(times):
         return Verdict("different", f"goes on, although the mechanism {gone} at t = {oracle.lost!r}")
+    passed = float(times[solved - 1]) - close if solved else -math.inf
+    if any(t < passed for t in oracle.resting):
+        return Verdict("different", "goes on, although a driver rests where branches meet")
     if answer.kind == "lost":
         if oracle.status == "lost" and surely <= solved <= at_most:
             return Verdict("lost")

@@ -84,7 +84,7 @@ def assembly_modes(
             phi = np.zeros(len(solver.group.dependent))
             if m.position(phi, h, solver.par, t, np.array(signs), np.zeros(m.WORK)) == OK:
                 with np.errstate(over="ignore"):  # farther away than numbers go
-                    distance = float(np.linalg.norm((phi - solver.start) / scale))
+                    distance = float(np.hypot.reduce((phi - solver.start) / scale))
                 found.append(AssemblyMode(number, phi, np.array(signs), distance))
         return tuple(found)
     return newton_modes(solution, step, solver.start, scale, every)
@@ -130,11 +130,9 @@ def newton_modes(
             found.append(phi)
         if not every and found:
             break
-    found.sort(key=lambda phi: float(np.linalg.norm((phi - start) / scale)))
-    return tuple(
-        AssemblyMode(i + 1, phi, np.zeros(0), float(np.linalg.norm((phi - start) / scale)))
-        for i, phi in enumerate(found)
-    )
+    away = [float(np.hypot.reduce((phi - start) / scale)) for phi in found]  # which no square makes infinite
+    nearest = sorted(zip(away, found, strict=True), key=lambda mode: mode[0])
+    return tuple(AssemblyMode(i + 1, phi, np.zeros(0), far) for i, (far, phi) in enumerate(nearest))
 
 
 @dataclass(frozen=True)

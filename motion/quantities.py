@@ -83,7 +83,7 @@ def curves(results: Results, name: str, magnitude: bool = False) -> list[Curve]:
         parts += [("acceleration", "m/s²", series.acceleration)]
         if magnitude:
             sizes = {"velocity": "speed", "acceleration": "size of acceleration"}
-            return [Curve(sizes[q], u, name, "", np.linalg.norm(v, axis=1)) for q, u, v in parts[1:]]
+            return [Curve(sizes[q], u, name, "", np.hypot.reduce(v, axis=1)) for q, u, v in parts[1:]]
         return [Curve(q, u, name, a, v[:, k]) for q, u, v in parts for k, a in enumerate(results.axes)]
     if table == "vectors":
         parts = [("vector", "", series.value), ("its rate", "1/s", series.rate)]
@@ -105,7 +105,7 @@ def _turning(results: Results, name: str, series: Any, magnitude: bool) -> list[
     words = ("angular velocity", "rad/s"), ("angular acceleration", "rad/s²")
     if getattr(series, "rotation", None) is not None:
         if magnitude:
-            return [Curve(*w, name, "", np.linalg.norm(v, axis=1)) for w, v in zip(words, rates, strict=True)]
+            return [Curve(*w, name, "", np.hypot.reduce(v, axis=1)) for w, v in zip(words, rates, strict=True)]
         return [Curve(*w, name, a, v[:, k]) for w, v in zip(words, rates, strict=True) for k, a in enumerate("xyz")]
     shown = []
     if angle is not None:

@@ -86,7 +86,7 @@ class Content:
             if not len(p.position) or not np.ptp(p.position, axis=0).max() > 0:
                 continue
             ranges = zip(p.position.min(axis=0), p.position.max(axis=0), strict=True)
-            speed, acceleration = (float(np.linalg.norm(v, axis=1).max()) for v in (p.velocity, p.acceleration))
+            speed, acceleration = (float(np.hypot.reduce(v, axis=1).max()) for v in (p.velocity, p.acceleration))
             found.append(Extremes(name, tuple((float(a), float(b)) for a, b in ranges), speed, acceleration))
         return found
 
