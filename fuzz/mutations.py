@@ -58,11 +58,9 @@ MUTATIONS = tuple(
         ("drivers that rest at a change point", (CHANGES, "RESTING = 1e-4", "RESTING = -1.0")),
         ("points that leave for infinity", (SEQUENCER, "ASTRAY = 0.15", "ASTRAY = 1e9")),
         ("false losses of Newton", (
-            BRANCHES, """        if lost:
-            return "through", path
-""", """        if lost:
-            return "open", times[-1:]
-""",
+            BRANCHES, 'if kind == "clear" and failed and', 'if kind in ("clear", "through") and failed and',
+        ), (
+            BRANCHES, 'kind, times = "through", np.linspace(low, high, SAMPLES)', 'kind, times = "open", times[-1:]',
         )),
         ("branches that come near to each other", (
             SEQUENCER, "report[SUSPECTS] += orientation[k] != orientation[k + 1]", "pass",

@@ -171,6 +171,21 @@ def test_a_wrong_answer_is_different() -> None:
     assert judged(other).kind == "different"
 
 
+@pytest.mark.parametrize(
+    ("angle", "rests"),
+    [
+        ("0.5 + t", []),  # it passes the change point at pi
+        ("0.5 + (pi - 0.5)*sin(t)", [math.pi / 2]),  # it comes to rest there
+        ("0.5 + (3 - 0.5)*sin(t)", []),  # it rests before
+        ("0.5 + (3.3 - 0.5)*sin(t)", []),  # and behind
+    ],
+)
+def test_drivers_that_rest_where_branches_meet_are_told(angle: str, rests: list[float]) -> None:
+    p = problem(parallelogram(angle, 2.0))
+    found = solve(p, np.linspace(0.0, 2.0, 51), 0.0)
+    assert found.resting == pytest.approx(rests, abs=1e-6)
+
+
 def test_a_point_far_away_is_not_where_branches_meet() -> None:
     """Two lines nearly parallel: a pin 48 m away was interpolated from where it is near."""
     assert judged(drawn("dyads", 4000027)).kind == "right"
