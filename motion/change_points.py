@@ -113,8 +113,8 @@ def _error(solution: Solution, step: GroupStep, change_point: ChangePoint, side:
     state = part.state[:, step.phi_rows][:, :, np.searchsorted(part.time, [*nodes, *probes])]
     with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is missed
         misses = np.abs(state[:, :, :8] @ change_point.weights(probes) - state[:, :, 8:]).max(axis=1)
-    near, at = misses[0][[0, -1]] / max(np.ptp(state[0, :, :8], axis=1).max(), 1e-300)
-    right = (misses[1:, -1] <= 1e-4 * np.abs(state[1:, :, :8]).max(axis=(1, 2))).all()  # no digits are lost
+        near, at = misses[0][[0, -1]] / max(np.ptp(state[0, :, :8], axis=1).max(), 1e-300)
+        right = (misses[1:, -1] <= 1e-4 * np.abs(state[1:, :, :8]).max(axis=(1, 2))).all()  # no digits are lost
     return np.inf if not near < np.inf or (outside and (at > 1e-5 or right)) else float(near)
 
 
