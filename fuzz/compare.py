@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .case import Answer, Case, answered
-from .motion import Motion, solve
+from .motion import SINGULAR, Motion, solve
 from .reading import Problem, from_data
 from .rods import rods
 
@@ -118,9 +118,10 @@ def compared(case: Case, oracle: Motion, answer: Answer) -> Verdict:
             return Verdict("lost")
         if oracle.status == "lost" and solved > at_most:
             return Verdict("different", f"goes on, although the mechanism {gone} at t = {oracle.lost!r}")
-        after = float(times[solved] if solved < len(times) else times[-1])
+        digits = np.flatnonzero(oracle.condition[solved:] < SINGULAR)  # of those without, none is shown before a stop
+        after = float(times[solved + digits[0]] if len(digits) else times[-1])
         before = float(times[solved - 1] if solved else times[0])
-        if any(before - close <= t <= after + close for t in oracle.touched):
+        if any(before - close <= t <= after + close for t in oracle.resting):
             return Verdict("undecided", str(answer.error))
         if solved < surely:
             goes = "on" if oracle.status == "whole" else f"on to t = {oracle.lost!r}"

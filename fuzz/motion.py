@@ -39,8 +39,7 @@ class Motion:
     worst: float = 0.0  # condition anywhere on the way
     singular: list[float] = field(default_factory=list)  # times at which branches come very near
     keep: Any = None
-    touched: list[float] = field(default_factory=list)  # drivers rest where branches meet: nobody can decide there
-    resting: list[float] = field(default_factory=list)  # the same, for certain: a run has to stop there
+    resting: list[float] = field(default_factory=list)  # drivers rest where branches meet: a run has to stop there
     infinite: bool = False  # lost because a body goes to infinity
     begin: Array = field(default_factory=lambda: np.zeros(0))  # configuration at the start
     speed: float = 0.0  # fastest turn or translation between instants
@@ -205,11 +204,7 @@ def _follow(found: Motion, model: tuple[Any, ...], q: Array, start: float, stop:
         pieces.append((T, Q, V, A, C))
         found.worst = max(found.worst, float(np.max(C)))
         found.speed = max(found.speed, float(np.max(np.abs(V))))
-        looked = np.linspace(T[0], T[-1], 2001)
-        driven = fo.fastest_drive(model, looked)
-        rest = looked[driven < 0.03 * np.max(driven)]
-        found.touched += rest[fo.sampled(model, found.keep, T, Q, V, A, rest)[3] > 1e3].tolist()
-        found.resting += resting(model, found.keep, (T, Q, V, A, C), looked)
+        found.resting += resting(model, found.keep, (T, Q, V, A, C), np.linspace(T[0], T[-1], 2001))
         found.singular += [float(t) for t in T[C > SINGULAR]]
         if len(T) == 1 and fo.NEARLY < C[0] < MET:  # beside a dead point, and too near for the oracle's own steps
             status = fo.ENDLESS
