@@ -113,6 +113,12 @@ class Evaluator:
             return tuple(a - b for a, b in zip(left, right, strict=True))
         return (left - right,)
 
+    def turn(self, equation: ex.Equation) -> tuple[Scalar, Scalar, Scalar] | None:
+        """Return sine and cosine of an angle, each by |u| |v|, and what it equals; None of any other equation."""
+        if isinstance(equation.left, ex.FunctionCall) and equation.left.function == "angle":
+            return (*self._directions(equation.left), self(equation.right))
+        return None
+
     def _name(self, name: str, column: int) -> Value:
         if name in self.names:
             if isinstance(self.names[name], Profile):
@@ -245,14 +251,21 @@ class Evaluator:
         return tuple(c * v + s * w + (1 - c) * along * a for v, w, a in zip(vector, across, axis, strict=True))
 
     def _angle(self, call: ex.FunctionCall, angle: Value) -> Scalar:
-        """Residual of angle(u, v[, axis]) = a: sin(angle(u, v) - a) |u| |v|, smooth and never rank-deficient."""
-        values = self._vectors(call, 2 if self.dimension == 2 else 3)
+        """Residual of angle(u, v[, axis]) = a: sin(angle(u, v) - a) |u| |v|, smooth and never rank-deficient.
+
+        It is zero half a turn away as well: where a group is assembled, that is looked after.
+        """
         if _is_vector(angle):
             raise ex.FormulaError("an angle is a number; a vector stands on the right of it", call.column)
-        u, v = values[0], values[1]
-        sine = _cross(u, v) if self.dimension == 2 else _dot(values[2], _cross(u, v))
+        sine, cosine = self._directions(call)
         c, s = self.field.functions["cos"](angle), self.field.functions["sin"](angle)
-        return c * sine - s * _dot(u, v)
+        return c * sine - s * cosine
+
+    def _directions(self, call: ex.FunctionCall) -> tuple[Scalar, Scalar]:
+        """Return sine and cosine of angle(u, v[, axis]), each by |u| |v|."""
+        values = self._vectors(call, 2 if self.dimension == 2 else 3)
+        u, v = values[0], values[1]
+        return _cross(u, v) if self.dimension == 2 else _dot(values[2], _cross(u, v)), _dot(u, v)
 
 
 class UnknownName(ex.FormulaError):

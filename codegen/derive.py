@@ -154,6 +154,12 @@ class Derivation:
         return self.orders.tangent_rhs
 
     @cached_property
+    def turns(self) -> tuple[Row, ...]:
+        """Sine and cosine of every angle that the constraints give a value, and that value."""
+        evaluate = evaluator(self.spec)
+        return tuple(turn for c in self.spec.constraints if (turn := evaluate.turn(c.equation)) is not None)
+
+    @cached_property
     def places(self) -> tuple[tuple[str, Row], ...]:
         """The points of interest by name."""
         evaluate = evaluator(self.spec)

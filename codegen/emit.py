@@ -19,6 +19,7 @@ from .line_width import within_width
 from .linear import EXPLICIT_ORDER
 from .profile_text import ProfileText, developed, profiles
 from .sizes import Sizes
+from .turn_text import TurnText, turns
 
 
 @dataclass(frozen=True)
@@ -73,6 +74,7 @@ class ModuleText:
     profiles: tuple[ProfileText, ...]
     developed: str
     varied: str
+    turns: TurnText | None
     lane: layout.LaneText
     sweeps: tuple[SweepText, ...]
     kernels: tuple[layout.KernelText, ...]
@@ -205,6 +207,7 @@ def emit(derivation: Derivation, group: GroupIR, origin: str) -> EmittedModule:
         profiles=profiles(d),
         developed=developed(d, "par"),
         varied=developed(d, "dpar"),
+        turns=None if group.has_closed_form else turns(d),
         lane=layout.lanes(
             d,
             len(group.branches),

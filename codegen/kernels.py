@@ -141,6 +141,8 @@ class _Builder:
             self.factor_and_solve()
         if self.closed_form:
             self.position(self.closed_form)
+        elif d.turns and not d.spec.profiles:
+            self.turns()
         known: Vectors = [("hdot", hdot)]
         doc = "-(Φ_h ḣ + Φ_t), Eq. 22c."
         self.rows("velocity_rhs", doc, self.state + known, ("t",), lambda o, _: o.velocity_rhs, "rhs_")
@@ -305,6 +307,17 @@ class _Builder:
         weights: Vectors = [("weights", [f"_w{i}" for i in range(self.d.n_constraints)])]
         doc = "-(Φ_hᵀ w, Φ_pᵀ w): the worth of h and of the parameters, with Φ_φᵀ w that of φ."
         self.rows("adjoint_at", doc, [*self.state, *weights], ("t",), lambda o, _: o.adjoint, "a_")
+
+    def turns(self) -> None:
+        def fill(pool: Pool) -> list[str]:
+            values = [pool.freeze(e) for turn in self.d.turns for e in turn]
+            targets = [pool.fresh(f"turn_{i}") for i in range(len(values))]
+            for target, value in zip(targets, values, strict=True):
+                pool.assign(target, value)
+            return targets
+
+        doc = "Sine and cosine of every angle between two directions, by their lengths, and what it equals."
+        self.kernel("turns_at", doc, self.state, ("t",), fill)
 
     def points(self) -> None:
         vectors: Vectors = [*self.state, *self.rates, *self.seconds]
