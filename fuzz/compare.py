@@ -213,7 +213,7 @@ def joints(oracle: Motion, answer: Answer, m: Measure) -> str:
         turns = p.data["joints"][name]["type"] in ("R", "C", "H")
         value = series.angle if turns else series.displacement
         zero = expected[0]
-        if turns and p.space == 2:
+        if turns and (p.space == 2 or name not in driven):
             zero = zero + 2 * math.pi * whole_turns(oracle, name, driven.get(name), float(value[0] - zero[0]))
         pairs = ((value, zero), (series.rate, expected[1]), (series.acceleration, expected[2]))
         for order, (got, want) in enumerate(pairs):

@@ -79,7 +79,9 @@ class Motion:
         return self.q[:, 12 * n + 3 : 12 * n + 12].reshape(-1, 3, 3)
 
     def first_angle(self, name: str) -> float:
-        """Return the angle of a planar pin at the start of the run, as the oracle counts it."""
+        """Return the angle of a joint at the start of the run, as the oracle counts it."""
+        if self.problem.space == 3:
+            return float(self.begin[12 * len(self.problem.names) + self.problem.own[name]])
         i, j = (self.problem.body(b) for b in self.problem.data["joints"][name]["bodies"])
         return float(self.begin[3 * j + 2] - self.begin[3 * i + 2])
 

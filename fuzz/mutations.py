@@ -73,6 +73,9 @@ MUTATIONS = tuple(
             "misses = [-m.distance for m in modes]",
         )),
         ("the branch of the global methods", ("motion/global_run.py", "NEAR_ENOUGH = 1e-6", "NEAR_ENOUGH = 1e9")),
+        ("starts half a turn away in space", (
+            "templates/lane_assembly.py.jinja", '{{ "turned_at" if module.turns else "newton_at" }}', "newton_at",
+        )),
         ("the rotation of rods", ("runtime/rod_items.py", "area = 0.5 * (one - two)", "area = 0.0")),
     )
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Spatial families: loops and open chains of R P C S U H, planar joints, rods, and platforms on driven distances."""
+"""Spatial families: loops and open chains of R P C S U H, planar joints, rods, platforms, and far starts."""
 
 from __future__ import annotations
 
@@ -174,4 +174,24 @@ def rods(d: Drawing) -> None:
     d.stop, d.step = 1.0, 0.01
 
 
-SPATIAL = {f"spatial_{f.__name__}": f for f in (loops, arms, platforms, planes, cylinders, bevels, cardan, rods)}
+def starts(d: Drawing) -> None:
+    """A screw or a bevel gear that begins up to half a turn away from its sketch."""
+    away = d.between(-3.1, 3.1)
+    if d.chance(0.5):
+        bevels(d)
+    else:
+        times(d)
+        axis, near = d.direction(), d.point(d.somewhere(), "frame")
+        screw = d.body(near, d.point(d.points[near] + 0.2 * axis))
+        nut = d.body(d.point(d.points[near] + 0.5 * axis))
+        d.drive(d.joint("R", "frame", screw, at=near, axis=axis), d.turning())
+        at = d.bodies[nut]["points"][0]
+        d.joint("H", screw, nut, False, at=at, axis=axis, pitch=round(d.between(-0.3, 0.3), 3) or 0.1)
+        d.joint("P", "frame", nut, False, at=at, axis=axis)
+    first = next(iter(d.drivers.values()))
+    first["angle"] = f"{away!r} + ({first['angle']})"
+
+
+SPATIAL = {
+    f"spatial_{f.__name__}": f for f in (loops, arms, platforms, planes, cylinders, bevels, cardan, rods, starts)
+}
