@@ -17,6 +17,7 @@ from . import array_heads as heads
 from . import body_head as place
 from . import joint_head
 from .body_forces import remember_turns, wrenches
+from .elimination_kernels import eliminate
 from .friction_kernels import EFFORT, LAW_SIZE, brake, note_forces
 from .joint_kernels import (
     CALLED,
@@ -36,7 +37,6 @@ SIGNATURE = "int64(CPointer(int64), CPointer(float64))"
 # joints with friction, their laws, and how many they are
 MATRIX, SIDE, ORDER, COLUMNS, REDUNDANT, BRAKED, LAWS, N_BRAKED = range(place.METHOD, place.METHOD + 8)
 BRAKING, BRAKED_ENOUGH = 500, 1e-12  # rounds in which friction settles, and the last change of its forces
-RANK = 1e-10  # of the scaled augmented matrix: below, rows are in excess
 CLOSING, CLOSED = 8, 1e-9  # iterations that close the joints, and the last change, whose square is left
 
 
@@ -116,65 +116,6 @@ def parameter_rates(y, q, a, b, c, out):  # type: ignore[no-untyped-def]
     out[q + 3] = c * e0 + a * e2 - b * e1
 
 
-# ---- elimination --------------------------------------------------------------------------------------------------
-@njit(**OPTIONS)
-@dated
-def eliminate(A, b, order, n, whole):  # type: ignore[no-untyped-def]
-    """Solve A x = b in place, with row pivots, or, where rows may be in excess (`whole`), with pivots anywhere.
-
-    Then what no pivot is left for becomes zero: of the augmented system these are multipliers, never accelerations.
-    """
-    for i in range(n):
-        order[i] = i
-    rank, largest = n, 0.0
-    for k in range(n):
-        row, column, best = k, k, 0.0
-        for i in range(k, n):
-            for j in range(k, n if whole else k + 1):
-                if abs(A[i, j]) > best:
-                    row, column, best = i, j, abs(A[i, j])
-        largest = max(largest, best)
-        if not best > (RANK * largest if whole else 0.0):
-            if not whole:
-                return -1
-            rank = k
-            break
-        if row != k:
-            for j in range(n):
-                A[k, j], A[row, j] = A[row, j], A[k, j]
-            b[k], b[row] = b[row], b[k]
-        if column != k:
-            for i in range(n):
-                A[i, k], A[i, column] = A[i, column], A[i, k]
-            order[k], order[column] = order[column], order[k]
-        for i in range(k + 1, n):
-            if A[i, k] != 0.0:
-                f = A[i, k] / A[k, k]
-                for j in range(k + 1, n):
-                    A[i, j] -= f * A[k, j]
-                b[i] -= f * b[k]
-    for i in range(rank, n):
-        b[i] = 0.0
-    for i in range(rank - 1, -1, -1):
-        total = b[i]
-        for j in range(i + 1, rank):
-            total -= A[i, j] * b[j]
-        b[i] = total / A[i, i]
-    if whole:
-        put_back(A, b, order, n)
-    return rank
-
-
-@njit(**OPTIONS)
-@dated
-def put_back(A, b, order, n):  # type: ignore[no-untyped-def]
-    """Bring a solution back into the order of the unknowns, the matrix as room."""
-    for i in range(n):
-        A[0, order[i]] = b[i]
-    for i in range(n):
-        b[i] = A[0, i]
-
-
 # ---- the augmented system -----------------------------------------------------------------------------------------
 @njit(**INTERNAL)
 @dated
@@ -241,7 +182,8 @@ def _balanced(head, joints, wrench):  # type: ignore[no-untyped-def]
             b[at] = wrench[k, c] * columns[at] / weight
     for row in range(rows):
         b[size + row] = -gamma[row] / columns[size + row]
-    if eliminate(A, b, carray(integers(head[ORDER]), total), total, head[REDUNDANT] != 0) < 0:
+    order, least = carray(integers(head[ORDER]), total), head[N_BRAKED] > 0  # friction follows the reported share
+    if eliminate(A, b, order, total, head[REDUNDANT] != 0, least) < 0:
         return 0.0
     return weight
 

@@ -14,7 +14,8 @@ from ..runtime.sources import dated
 from . import array_heads as heads
 from . import body_head as place
 from . import joint_head, tree_head
-from .augmented_kernels import CLOSED, CLOSING, eliminate, turn_parameters
+from .augmented_kernels import CLOSED, CLOSING, turn_parameters
+from .elimination_kernels import eliminate
 from .joint_kernels import FAR, INTERNAL, doubles, integers, lines, prepare, rates
 from .tree_dynamics import add_row
 from .tree_head import BALL

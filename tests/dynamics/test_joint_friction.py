@@ -219,3 +219,39 @@ F = { body = "slider", point = "C", force = [100, 0] }
     for coefficient in ("1.3", "3", "20"):
         with pytest.raises(AssurgentError, match=r"at t = .* the mechanism jams"):
             inverse(loads(text.replace("COEFFICIENT", coefficient), "crank"), np.array([0.0, 0.1]))
+
+
+RUNNERS = """
+format = 1
+space = "SPACE"
+gravity = GRAVITY
+points = { P1 = [0, 0ZERO], P2 = [1, 0ZERO], P3 = [1.7, 0ZERO] }
+[bodies]
+frame = { points = [] }
+cart  = { points = ["P1", "P2", "P3"], mass = 2, inertia = INERTIA, centre = [0.4, 0ZERO] }
+[joints]
+A = { type = "P", bodies = ["frame", "cart"], at = "P1", axis = [1, 0ZERO] }
+B = { type = "P", bodies = ["frame", "cart"], at = "P2", axis = [1, 0ZERO] }
+C = { type = "P", bodies = ["frame", "cart"], at = "P3", axis = [1, 0ZERO] }
+"""
+FLAT = {"SPACE": "planar", "GRAVITY": "[0, -9.81]", "ZERO": "", "INERTIA": "0.1"}
+SOLID = {"SPACE": "spatial", "GRAVITY": "[0, -9.81, 0]", "ZERO": ", 0", "INERTIA": "[0.1, 0.1, 0.1, 0, 0, 0]"}
+
+
+@pytest.mark.parametrize("where", [FLAT, SOLID], ids=["planar", "spatial"])
+@pytest.mark.parametrize("braked", ["A", "C", "AB"])
+def test_friction_where_joints_share_a_load_follows_the_reported_share(where: dict[str, str], braked: str) -> None:
+    """The motion follows from the reactions that stand in the results, also those of `inverse`."""
+    text = RUNNERS
+    for name in braked:
+        text = text.replace(f"\n{name} = {{ ", f"\n{name} = {{ friction = {{ coefficient = 0.3, speed = 1e-3 }}, ")
+    for old, new in where.items():
+        text = text.replace(old, new)
+    free = loads(text + '[initial]\nx = { joint = "A", displacement = 0, rate = 4 }\n', "cart.toml")
+    found = simulate(free, times=[0.0, 0.25]).results
+    shares = [np.linalg.norm(found.reactions[name].force[-1, 1:]) for name in "ABC"]
+    assert sum(shares) == pytest.approx(2 * G, rel=1e-9)  # all of them push upwards
+    braking = 0.3 * sum(s for name, s in zip("ABC", shares, strict=True) if name in braked)
+    assert found.joints["A"].acceleration[-1] == pytest.approx(-braking / 2, rel=1e-8)
+    driven = loads(text + '[drivers]\nx = { joint = "A", displacement = "4*t" }\n', "cart.toml")
+    assert inverse(driven, times=[0.1]).results.drivers["x"].effort[0] == pytest.approx(braking, rel=1e-8)
