@@ -35,9 +35,9 @@ class Augmented(BodyMethod):
         joints.remember()
         size = w * (n - 1)
         self.scales = np.concatenate([np.tile([model.size] * d + [1.0] * (w - d), n - 1), joints.scales])
-        self._matrix = np.zeros((len(self.scales), len(self.scales)))
+        self._matrix, self._side = np.zeros((len(self.scales), len(self.scales))), np.zeros(len(self.scales))
         system.put({
-            kernels.MATRIX: self._matrix, kernels.SIDE: np.zeros(len(self.scales)),
+            kernels.MATRIX: self._matrix, kernels.SIDE: self._side,
             kernels.ORDER: np.zeros(len(self.scales), dtype=np.int64), kernels.COLUMNS: self.scales,
         })  # fmt: skip
         system.head[kernels.REDUNDANT] = self._redundant(size)
@@ -63,6 +63,21 @@ class Augmented(BodyMethod):
             return np.concatenate([bodies[:, :3].ravel(), bodies[:, 5:8].ravel()])
         parameters = euler_parameters(bodies[:, 3:12].reshape(-1, 3, 3))
         return np.concatenate([np.hstack([bodies[:, :3], parameters]).ravel(), bodies[:, 12:].ravel()])
+
+    def strike(self, t: float) -> None:
+        """Give the bodies the impulses of drivers whose rates jump: M Δv = Jᵀ p, with J (v + Δv) as the drivers say.
+
+        It is the augmented system with the rates of the rows in place of γ, and no loads, which are finite.
+        """
+        from .augmented_kernels import strike
+
+        system, joints = self.system, self.system.joints
+        self.rates(t, self.y)  # which leaves bodies and rows as they are at this state
+        joints.gamma[:] = joints.rate
+        bodies = len(self.model.bodies) - 1
+        first, size = (3 if system.d == 2 else 7) * bodies, system.w * bodies
+        if strike(system.head, joints.head, np.zeros((bodies + 1, system.w))) > 0.0:
+            self.y[first : first + size] += self._side[:size] * self.scales[:size]
 
     def addresses(self) -> tuple[int, int, int]:
         """Return where right-hand side, projection and the end of a step are compiled."""

@@ -188,6 +188,13 @@ def _balanced(head, joints, wrench):  # type: ignore[no-untyped-def]
     return weight
 
 
+@njit(**OPTIONS)
+@dated
+def strike(head, joints, wrench):  # type: ignore[no-untyped-def]
+    """The same for callers in Python."""
+    return _balanced(head, joints, wrench)
+
+
 @njit(**INTERNAL)
 @dated
 def _braked(head, joints, bodies, wrench):  # type: ignore[no-untyped-def]

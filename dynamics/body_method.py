@@ -64,6 +64,9 @@ class BodyMethod(ABC):
     def addresses(self) -> tuple[int, int, int]:
         """Return where right-hand side, projection (0: none) and what follows an accepted step are compiled."""
 
+    def strike(self, t: float) -> None:  # noqa: B027 - most methods take no driver whose rate jumps
+        """Change the velocities of the state as drivers whose rates jump at a time change them."""
+
     def tolerances(self, tolerance: float) -> Array:
         """Return the absolute tolerance of every entry of the state."""
         return np.full(len(self.y) - 1, tolerance)
@@ -134,6 +137,16 @@ class BodyMethod(ABC):
         atol = self.tolerances(tolerance)
         stop = None
 
+        def behind(t: float) -> float:
+            note(t)  # what is asked at a jump is what it is before
+            self.strike(t)
+            return anew(t)
+
+        def note(t: float) -> None:
+            while counts[NEXT] < lanes and times[counts[NEXT]] <= t:
+                engine.note(self.ints, self.x, self.t, self.y, self.K, 1, int(counts[NEXT]), kept, bends, turns)
+                counts[NEXT] += 1
+
         def anew(t: float) -> float:
             self.K[0] = self.rates(t, self.y)
             scale = atol + np.abs(self.y[:-1]) * tolerance
@@ -143,15 +156,13 @@ class BodyMethod(ABC):
         if not engine.project(self.ints, self.x, self.t, self.y):
             return self._open()
         self.K[0] = self.rates(self.t, self.y)
-        while counts[NEXT] < lanes and times[counts[NEXT]] <= self.t:
-            engine.note(self.ints, self.x, self.t, self.y, self.K, 1, int(counts[NEXT]), kept, bends, turns)
-            counts[NEXT] += 1
+        note(self.t)
         if counts[NEXT] < lanes:
             pace = Pace(self.model, self.t, times)
             pace.begin(control)
             control[STEP] = anew(self.t)
         while counts[NEXT] < lanes:
-            pace.follow(control, anew)
+            pace.follow(control, behind)
             why = engine.advance(
                 self.ints, self.x, self.y, self.K, self.F, self.trial, atol, control, counts, times, kept, bends, turns,
                 engine.PATIENCE if arrived is None else 1,

@@ -21,12 +21,13 @@ from .initial_state import Start, begin
 from .inverse import inverse
 from .methods import METHODS, PARTITION, body_method
 from .nullspace import check_inertia
+from .pace import driver_jumps
 from .partition import NoCoordinatesError, Partition
 from .reaction_schemes import SCHEMES
 from .records import Recorded, results, told_of_reactions, without_spin
 from .repeated_simulation import Begun
 
-FINER = 4  # times that more instants are noted for the rotation of rods, and for the turns of spatial joints
+FINER = 8  # times that more instants are noted for the rotation of rods, and for the turns of spatial joints
 MOST_STEPS = 20_000_000  # of a fixed length: half a minute
 MOST_NOTED = 2_000_000  # instants
 
@@ -74,6 +75,7 @@ def simulate(
         found = inverse(model, asked, progress, scheme)
         return replace(found, results=replace(found.results, method=method or METHODS[0]))
     grid = asked if asked[0] == begins else np.concatenate([[begins], asked])
+    method = _with_impulses(model, grid, method, fixed_step)
     for _ in range(FINER):
         run = _method(model, start, method, progress, reactions, through, fixed_step, begun)
         run.scheme = scheme
@@ -121,6 +123,25 @@ def _started(model: Model) -> Start:
     if start.free > 0:
         check_inertia(model, start)
     return start
+
+
+def _with_impulses(model: Model, grid: Array, method: str | None, fixed_step: float | None) -> str | None:
+    """Return the method, which is to be global where the rate of a driver jumps: the others know no impulses."""
+    met = sorted(driver_jumps(model, float(grid[0]), grid), key=lambda jump: (not jump[2], jump[1]))
+    if not met:
+        return method
+    name, t, whole = met[0]
+    where = f"{model.origin or model.name}: [drivers] {name}: "
+    if whole:
+        raise InputError(
+            f"{where}it jumps at t = {t:.9g} s, which no force does that moves masses - let it move there in some time"
+        )
+    if method == "global" or (method is None and fixed_step is None):
+        return "global"
+    raise InputError(
+        f"{where}its rate jumps at t = {t:.9g} s: of the methods of simulate only global gives the bodies the impulse "
+        "of that - use --method global, which chooses its own steps, or let the rate change in some time"
+    )
 
 
 def _method(

@@ -61,16 +61,16 @@ class Pace:
         """Go over to the stretch of the present time; behind a break `anew` takes the rates there, returns a step."""
         while self._now < len(self.ends) - 1 and control[TIME] >= self.ends[self._now]:
             if self.breaks[self._now] and control[TIME] == self.ends[self._now]:
-                control[TIME] = behind = float(np.nextafter(control[TIME], np.inf))
+                # |x| has a slope of its own at its corner: behind all breaks that count as one
+                behind = float(control[TIME] + (APART + 1) * np.spacing(abs(control[TIME])))
+                control[TIME] = behind = min(behind, self.ends[self._now + 1])
                 control[STEP] = anew(behind)
             self._now += 1
             self.begin(control)
 
     def _find(self, functions: Sequence[Function], forces: Ints, start: float, end: float, times: Array) -> None:
         count = max(FEWEST, min(PER_OUTPUT * (len(times) - 1), MOST))
-        knots = [f.knots for f in functions if isinstance(f, Table)]
-        x = np.unique(np.concatenate([np.linspace(start, end, count + 1), times, *knots]))
-        x = x[(start <= x) & (x <= end)]
+        x = _looked_at(functions, start, times)
         found = _signals(functions, forces, x)
         own = _own(found, forces)
         allowed = np.maximum(FOLLOWED * np.ptp(own, axis=1), ROUNDED * np.abs(own).max(axis=1))
@@ -128,22 +128,48 @@ def _own(signals: Array, forces: Ints) -> Array:
 
 
 # ---- breaks -------------------------------------------------------------------------------------------------------
+def driver_jumps(model: Model, start: float, times: Array) -> list[tuple[str, float, bool]]:
+    """Return the drivers that jump within a run (True), or whose rates do, and when."""
+    found = []
+    for name, driver in model.drivers.items():
+        if _moves(driver.motion) and times[-1] > start:
+            functions, whole = [driver.motion], np.zeros(1, dtype=np.int64)
+            x = _looked_at(functions, start, times)
+            signals = _signals(functions, whole, x)
+            for row, jumps in enumerate((True, False)):
+                met = _jumps(functions, whole, x, signals, row)
+                found += [(name, float(t), jumps) for t in met if t < times[-1]]
+    return found
+
+
+def _looked_at(functions: Sequence[Function], start: float, times: Array) -> Array:
+    """Return the instants in which functions are looked at over a run."""
+    count = max(FEWEST, min(PER_OUTPUT * (len(times) - 1), MOST))
+    knots = [f.knots for f in functions if isinstance(f, Table)]
+    x = np.unique(np.concatenate([np.linspace(start, times[-1], count + 1), times, *knots]))
+    return np.asarray(x[(start <= x) & (x <= times[-1])])
+
+
 def _breaks(functions: Sequence[Function], forces: Ints, x: Array, found: Array) -> Array:
     """Return the last instants before a function, or its slope, jumps."""
-    d, breaks = np.diff(x), [np.zeros(0)]
-    for row, small in enumerate(SMALL):
-        value, rate = found[row], found[row + 1]
-        least = small * np.abs(value).max(axis=1, keepdims=True)
-        way = np.abs(rate[:, 1:]) + np.abs(rate[:, :-1])
-        gap = np.abs(np.diff(value) - 0.5 * d * (rate[:, 1:] + rate[:, :-1]))
-        jumps = gap > JUMP * d * way + least
-        jumps &= (np.count_nonzero(jumps, axis=1) <= OFTEN * len(d))[:, None]
-        which, at = np.nonzero(jumps)
-        if len(at):
-            low, below, above = _narrowed(functions, forces, row, which, x[at], x[at + 1])
-            breaks.append(low[np.abs(above - below) > least[which, 0]])
-    every = np.unique(np.concatenate(breaks))
+    every = np.unique(np.concatenate([_jumps(functions, forces, x, found, row) for row in range(2)]))
     return every[np.diff(every, prepend=-np.inf) > APART * np.spacing(np.abs(every))]
+
+
+def _jumps(functions: Sequence[Function], forces: Ints, x: Array, found: Array, row: int) -> Array:
+    """Return the last instants before a row of the signals jumps."""
+    d, value, rate = np.diff(x), found[row], found[row + 1]
+    least = SMALL[row] * np.abs(value).max(axis=1, keepdims=True)
+    way = np.abs(rate[:, 1:]) + np.abs(rate[:, :-1])
+    gap = np.abs(np.diff(value) - 0.5 * d * (rate[:, 1:] + rate[:, :-1]))
+    jumps = gap > JUMP * d * way + least
+    jumps &= (np.count_nonzero(jumps, axis=1) <= OFTEN * len(d))[:, None]
+    which, at = np.nonzero(jumps)
+    if not len(at):
+        return np.zeros(0)
+    low, below, above = _narrowed(functions, forces, row, which, x[at], x[at + 1])
+    between = 2 * np.spacing(np.abs(low)) * np.abs(rate).max(axis=1)[which]  # neighbouring floats of a slope
+    return np.asarray(low[np.abs(above - below) > least[which, 0] + between])
 
 
 def _narrowed(

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from ..common.turns import TURN, begun, next_to, splits, way
+from ..common.turns import LARGEST_MISS, MOST_SPLITS, TURN, begun, next_to, splits, way
 from ..mechanism.body_motion import BodyMotion, Motion, cross
 from ..mechanism.model import FRAME, Array, Joint, Model
 from ..runtime.outputs import angle_driver, homes, point_bodies, small_to_zero, turn_driver
@@ -169,7 +169,11 @@ def splits_of(model: Model, motions: Mapping[str, BodyMotion], times: Array) -> 
     for joint in model.joints.values() if model.dimension == 3 else ():
         if joint.kind in ("R", "C", "H") and angle_driver(model, joint) is None:
             angle, rate, bend = _angle_between(joint, motions[joint.first], motions[joint.second])
-            counts = np.maximum(counts, splits(times, _continuous(angle, rate, bend, times), rate, bend))
+            own = splits(times, _continuous(angle, rate, bend, times), rate, bend)
+            # where a push ends accelerations say nothing of the way: as many parts as make them harmless
+            bent = np.ceil(np.diff(times) * np.sqrt(np.nan_to_num(np.abs(np.diff(bend)) / (6 * LARGEST_MISS))))
+            own = np.where(own > 1, np.clip(bent, own, MOST_SPLITS), own).astype(np.int64)
+            counts = np.maximum(counts, own)
     return counts
 
 
