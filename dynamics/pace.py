@@ -153,7 +153,7 @@ def _looked_at(functions: Sequence[Function], start: float, times: Array) -> Arr
 def _breaks(functions: Sequence[Function], forces: Ints, x: Array, found: Array) -> Array:
     """Return the last instants before a function, or its slope, jumps."""
     every = np.unique(np.concatenate([_jumps(functions, forces, x, found, row) for row in range(2)]))
-    return every[np.diff(every, prepend=-np.inf) > APART * np.spacing(np.abs(every))]
+    return np.asarray(every[np.diff(every, prepend=-np.inf) > APART * np.spacing(np.abs(every))])
 
 
 def _jumps(functions: Sequence[Function], forces: Ints, x: Array, found: Array, row: int) -> Array:
