@@ -15,7 +15,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.polynomial import chebyshev
 
-from ..mechanism.functions import Expression
+from ..mechanism.functions import Expression, may_jump
 from ..mechanism.model import Array, Function, Model, PointForce, Torque
 from ..mechanism.tables import Table
 from ..runtime.sequence import Ints
@@ -132,7 +132,8 @@ def driver_jumps(model: Model, start: float, times: Array) -> list[tuple[str, fl
     """Return the drivers that jump within a run (True), or whose rates do, and when."""
     found = []
     for name, driver in model.drivers.items():
-        if _moves(driver.motion) and times[-1] > start:
+        told = isinstance(driver.motion, Expression) and not may_jump(driver.motion)  # that its rate does not jump
+        if times[-1] > start and not told and _moves(driver.motion):
             functions, whole = [driver.motion], np.zeros(1, dtype=np.int64)
             x = _looked_at(functions, start, times)
             signals = _signals(functions, whole, x)
