@@ -269,7 +269,8 @@ class _Check:
         self.group.over_lanes("sweep_jerks", t, state, c.par, self.branch, out=third)
         single = np.empty(self.r)
         self.call(self.m.jerk, c.phi, c.h, c.par, c.t, rates[0], c.hdot, rates[1], c.hddot, c.hdddot, single, self.work)
-        self.result.add("sweep jerks", "symbolic", relative(third[0, s:, 0], single))
+        terms = self.terms(c.hdot, c.hddot, c.hdddot)
+        self.result.add("sweep jerks", "symbolic", relative(third[0, s:, 0], single, terms))
 
     def sweeps(self, c: Configuration, routes: dict[str, tuple[Array, Array, Array]]) -> None:
         """One lane of the compiled sweeps."""

@@ -275,11 +275,13 @@ class CompiledMechanism(Gradients):
         answers: Ints,
     ) -> Array:  # fmt: skip
         """Run designs one after the other; the state of the last one, which the next call uses again."""
-        from .design_kernels import run_designs
+        from .design_kernels import OWN_WAY, run_designs
 
         held = self.held(grid, lanes, phases)
         state = held[0]
         run_designs(numbers, kept, *self.fixed(held, phases, grid), out, *self.varied(held, lanes), answers)
+        if self.mechanism.program.wheels:  # of which groups count the turns one after the other
+            answers[:, 0] = OWN_WAY
         self.give_back(held, grid)
         return np.asarray(state)
 

@@ -20,13 +20,17 @@ CONTACT_ITERATIONS = 20
 
 @dataclass(frozen=True, eq=False)
 class Posture:
-    """Poses and twists of n bodies: origin n x d, rotation n x d x d, angle n (planar, continuous), twist n x w."""
+    """Poses and twists of n bodies: origin n x d, rotation n x d x d, angle n (planar, continuous), twist n x w.
+
+    `turn`, where it is known, are the turns of joints in space that the rows in absolute coordinates count.
+    """
 
     time: float
     origin: Array
     rotation: Array
     angle: Array
     twist: Array
+    turn: Array | None = None
 
     @property
     def planar(self) -> bool:
@@ -46,7 +50,8 @@ def poses_of(system: Absolute, posture: Posture) -> Poses:
     """Return a posture as the poses of the rows in absolute coordinates."""
     poses = posture.angle if posture.planar else posture.rotation
     names = [b for b in system.index if b != FRAME]
-    return touching(system, system.posed({b: (posture.origin[system.index[b]], poses[system.index[b]]) for b in names}))
+    found = system.posed({b: (posture.origin[system.index[b]], poses[system.index[b]]) for b in names})
+    return touching(system, found if posture.turn is None else replace(found, turn=posture.turn.copy()))
 
 
 def touching(system: Absolute, poses: Poses) -> Poses:
@@ -71,4 +76,5 @@ def posture_of(poses: Poses, twist: Array, time: float) -> Posture:
     if poses.planar:
         planar = np.ascontiguousarray(poses.rotation[:, :2, :2])
         return Posture(time, poses.origin[:, :2].copy(), planar, poses.angle.copy(), twist[:, [0, 1, 5]])
-    return Posture(time, poses.origin.copy(), poses.rotation.copy(), poses.angle.copy(), twist.copy())
+    turn = poses.turn.copy()
+    return Posture(time, poses.origin.copy(), poses.rotation.copy(), poses.angle.copy(), twist.copy(), turn)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 
 from .draw import Drawing
@@ -175,21 +177,46 @@ def rods(d: Drawing) -> None:
 
 
 def starts(d: Drawing) -> None:
-    """A screw or a bevel gear that begins up to half a turn away from its sketch."""
+    """A screw, a bevel gear, or a train of wheels that begins up to half a turn away from its sketch."""
     away = d.between(-3.1, 3.1)
-    if d.chance(0.5):
+    kind = d.pick(("screw", "bevel", "train"))
+    if kind == "bevel":
         bevels(d)
+    elif kind == "train":
+        train(d)
     else:
-        times(d)
-        axis, near = d.direction(), d.point(d.somewhere(), "frame")
-        screw = d.body(near, d.point(d.points[near] + 0.2 * axis))
-        nut = d.body(d.point(d.points[near] + 0.5 * axis))
-        d.drive(d.joint("R", "frame", screw, at=near, axis=axis), d.turning())
-        at = d.bodies[nut]["points"][0]
-        d.joint("H", screw, nut, False, at=at, axis=axis, pitch=round(d.between(-0.3, 0.3), 3) or 0.1)
-        d.joint("P", "frame", nut, False, at=at, axis=axis)
+        screw(d)
     first = next(iter(d.drivers.values()))
     first["angle"] = f"{away!r} + ({first['angle']})"
+
+
+def screw(d: Drawing) -> None:
+    """A nut on a screw that a hinge turns."""
+    times(d)
+    axis, near = d.direction(), d.point(d.somewhere(), "frame")
+    turned = d.body(near, d.point(d.points[near] + 0.2 * axis))
+    nut = d.body(d.point(d.points[near] + 0.5 * axis))
+    d.drive(d.joint("R", "frame", turned, at=near, axis=axis), d.turning())
+    at = d.bodies[nut]["points"][0]
+    d.joint("H", turned, nut, False, at=at, axis=axis, pitch=round(d.between(-0.3, 0.3), 3) or 0.1)
+    d.joint("P", "frame", nut, False, at=at, axis=axis)
+
+
+def train(d: Drawing) -> None:
+    """Wheels on skew axes of the frame, each driven by the one before."""
+    times(d)
+    made: list[tuple[str, np.ndarray]] = []
+    for k in range(d.pick((3, 4))):
+        centre, axis = d.point(d.somewhere(), "frame"), d.direction()
+        wheel = d.body(centre, d.point(d.somewhere(d.points[centre], (0.2, 0.5))))
+        hinge = d.joint("R", "frame", wheel, False, at=centre, axis=axis)
+        if k == 0:
+            d.drive(hinge, d.turning())
+        made.append((wheel, axis))
+    for one, two in pairwise(made):
+        (first, its_axis), (second, other) = (one, two) if d.chance(0.6) else (two, one)
+        ratio = d.pick((0.5, -2.0, round(d.between(-3.0, 3.0), 2) or 1.0))
+        d.joint("gear", first, second, False, ratio=ratio, carrier="frame", axes=[its_axis, other])
 
 
 SPATIAL = {

@@ -75,6 +75,11 @@ def assembly_modes(
     """
     solver, q = solution.solver(step), solution.state[0]
     solver = solver if start is None else replace(solver, start=start)
+    if counted := solution.program.wheels.get(step.plan.name):  # a wheel has turned as far as groups before have it
+        start = solver.start.copy()
+        for place, row, sign in counted:
+            start[place] = sign * q[row, 0]
+        solver = replace(solver, start=start)
     m, t, h = solver.group.module, float(solution.time[0]), np.ascontiguousarray(q[step.h_rows, 0])
     size = solution.size
     scale = np.array([_scale(s, size) for s in solver.group.dependent])

@@ -248,7 +248,8 @@ def _assemble(solution: Solution, items: Sequence[int], method: str, list_modes:
     groups = {i: step for i in items if (step := sequence.items[i].group_step) is not None}
     first = np.array([0, 1], dtype=np.int64)
     signs = stretches(solution, 1)[1]
-    if not list_modes and not any(s.plan.name in wanted for s in groups.values()):
+    apart = {*wanted, *solution.program.wheels}
+    if not list_modes and not any(s.plan.name in apart for s in groups.values()):
         modes = np.zeros(len(items), dtype=np.int64)
         _, iterations = sequence.run(
             method, solution.time, solution.state, first, signs, items, modes=modes, numbers=solution.numbers

@@ -152,6 +152,29 @@ class Program:
         return sorted(angles - set(self.drivers.values()))
 
     @cached_property
+    def wheels(self) -> dict[str, list[tuple[int, int, float]]]:
+        """Turns of wheels in space that a group before counts as well, by the name of a group.
+
+        Each is its place among the group's unknowns, the row of the other, and -1 where their axes point apart.
+        """
+        found: dict[str, list[tuple[int, int, float]]] = {}
+        known: dict[tuple[str, str], tuple[int, Array]] = {}
+        for step in (s for s in self.steps if isinstance(s, GroupStep) and not s.plan.named):
+            gears = [j for name in step.plan.joints if (j := self.model.joints[name]).kind == "gear"]
+            own = step.solver.group.dependent
+            counted: dict[tuple[str, str], tuple[int, Array]] = {}
+            for n, gear in enumerate(gears if self.model.space == "spatial" else ()):
+                first, second, carrier = gear.bodies
+                for k, (wheel, axis) in enumerate(((first, gear.axis_a), (second, gear.axis_b)), 2 * n + 1):
+                    place = own.index(step.solver.names[f"{WHEEL_TURN}{k}"])
+                    if (wheel, carrier) in known:
+                        row, other = known[wheel, carrier]
+                        found.setdefault(step.plan.name, []).append((place, row, 1.0 if axis @ other > 0 else -1.0))
+                    counted.setdefault((wheel, carrier), (int(step.phi_rows[place]), axis))
+            known = {**counted, **known}
+        return found
+
+    @cached_property
     def outputs(self) -> Outputs:
         """What results report, by name."""
         from .outputs import Outputs
