@@ -178,7 +178,7 @@ def supervised(seed: int, numbers: range, folder: Path) -> Iterator[dict[str, An
             finally:
                 os._exit(0)
         os.close(writing)
-        stopped = ""
+        stopped, before = "", at
         with os.fdopen(reading, "r") as report:
             clock, used = time.monotonic(), _used(process)
             while True:
@@ -198,7 +198,7 @@ def supervised(seed: int, numbers: range, folder: Path) -> Iterator[dict[str, An
                     os.kill(process, signal.SIGKILL)
                     break
         _, status = os.waitpid(process, 0)
-        if stopped or status:
+        if stopped or status or at == before:  # an input that cannot even be made
             seconds = time.monotonic() - clock
             fault = stopped or f"the process ended with {status}"
             yield {"number": at, "code": None, "seconds": seconds, "megabytes": 0, "faults": [fault], "said": ""}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import json
 import random
@@ -106,9 +107,12 @@ def spoil(data: dict[str, Any], rng: random.Random, ways: tuple[int, ...] = tupl
             numbers = [(h, k) for h, k in leaves if isinstance(h[k], int | float)]
             if numbers:
                 h, k = rng.choice(numbers)
-                h[k] = h[k] * rng.choice((-1, 0, 1e-9, 1e9, 1e-15, 0.5, 0.9, 1.1, 2, 1e30)) + rng.choice(
-                    (0, 0, 1e-9, 1)
+                factor, more = (
+                    rng.choice((-1, 0, 1e-9, 1e9, 1e-15, 0.5, 0.9, 1.1, 2, 1e30)),
+                    rng.choice((0, 0, 1e-9, 1)),
                 )
+                with contextlib.suppress(OverflowError):  # of whole numbers that no float is as large as
+                    h[k] = h[k] * factor + more
         case 9 if leaves:
             h, k = rng.choice(leaves)
             h[k] = spoilt_formula(rng)
